@@ -1,0 +1,141 @@
+//! Partials: the states of one part of the data with their addresses, and their bytes.
+//!
+//! ```text
+//!   "FUSEVAL\0"  format version u16  plan fingerprint text
+//!   kinds: count u64, then per state of the plan: kind text, version u16
+//!   cells: count u64, then per cell in address order: address, block of the state's bytes
+//!   xxh3 of all of the above u64
+//! ```
+//! `docs/partial-format.md` is the normative description.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::bytes::{Reader, Writer, damaged};
+use crate::{AnyMetric, AnyState, Cell, Error, Result};
+
+const MAGIC: &[u8; 8] = b"FUSEVAL\0";
+const FORMAT: u16 = 1;
+
+/// The states of one part of the data.
+pub struct Partial {
+    plan: String,
+    cells: BTreeMap<Cell, Box<dyn AnyState>>,
+}
+
+impl Partial {
+    /// The partial of no data, for the plan with this fingerprint.
+    pub fn new(plan: &str) -> Self {
+        Self { plan: plan.to_string(), cells: BTreeMap::new() }
+    }
+
+    /// The fingerprint of the plan.
+    pub fn plan(&self) -> &str {
+        &self.plan
+    }
+
+    /// The cells in address order.
+    pub fn cells(&self) -> impl Iterator<Item = (&Cell, &dyn AnyState)> {
+        self.cells.iter().map(|(cell, state)| (cell, state.as_ref()))
+    }
+
+    /// Adds a state to a cell.
+    pub fn add(&mut self, cell: Cell, state: Box<dyn AnyState>) -> Result<()> {
+        match self.cells.entry(cell) {
+            Entry::Vacant(entry) => {
+                entry.insert(state);
+                Ok(())
+            }
+            Entry::Occupied(mut entry) => entry.get_mut().merge(state.as_ref()),
+        }
+    }
+
+    /// Adds all of another partial of the same plan.
+    pub fn merge(&mut self, other: Self) -> Result<()> {
+        if self.plan != other.plan {
+            return Err(Error::partials(
+                format!("a partial of plan {}", self.plan),
+                format!("one of plan {}", other.plan),
+                "merge only partials of one run file, one model and one data set",
+            ));
+        }
+        other.cells.into_iter().try_for_each(|(cell, state)| self.add(cell, state))
+    }
+
+    /// The bytes. `states` are the plan's states, by one metric of each.
+    pub fn encode(&self, states: &[&dyn AnyMetric]) -> Vec<u8> {
+        let mut out = Writer::new();
+        out.raw(MAGIC);
+        out.u16(FORMAT);
+        out.text(&self.plan);
+        out.u64(states.len() as u64);
+        for metric in states {
+            let empty = metric.empty();
+            out.text(empty.kind());
+            out.u16(empty.version());
+        }
+        out.u64(self.cells.len() as u64);
+        for (cell, state) in &self.cells {
+            cell.encode(&mut out);
+            out.block(&crate::state::encoded(state.as_ref()));
+        }
+        let checksum = xxh3_64(out.as_bytes());
+        out.u64(checksum);
+        out.into_bytes()
+    }
+
+    /// Reads the bytes of a partial of the plan with the given fingerprint and states.
+    pub fn decode(bytes: &[u8], plan: &str, states: &[&dyn AnyMetric]) -> Result<Self> {
+        let Some((content, checksum)) = bytes.split_last_chunk::<8>() else {
+            return Err(damaged("a partial", format!("{} bytes", bytes.len())));
+        };
+        let mut input = Reader::new(content);
+        if input.raw(MAGIC.len()).ok() != Some(MAGIC) {
+            return Err(damaged("the bytes of a partial", "another file"));
+        }
+        let format = input.u16()?;
+        if format != FORMAT {
+            return Err(Error::partials(
+                format!("format {FORMAT} of partials"),
+                format!("format {format}"),
+                "read it with the fuseval that wrote it, or a newer one",
+            ));
+        }
+        if xxh3_64(content).to_le_bytes() != *checksum {
+            return Err(damaged("the checksum of the bytes", "another"));
+        }
+        let mut partial = Self::new(input.text()?);
+        if partial.plan != plan {
+            return Err(Error::partials(
+                format!("a partial of plan {plan}"),
+                format!("one of plan {}", partial.plan),
+                "use the run file, model and data it was made with",
+            ));
+        }
+        let mut kinds = Vec::new();
+        for _ in 0..input.count(10)? {
+            kinds.push((input.text()?, input.u16()?));
+        }
+        if kinds.len() != states.len() {
+            return Err(damaged(format!("{} states", states.len()), kinds.len().to_string()));
+        }
+        for _ in 0..input.count(29)? {
+            let cell = Cell::decode(&mut input)?;
+            let place = cell.state as usize;
+            let (Some((kind, version)), Some(metric)) = (kinds.get(place), states.get(place)) else {
+                return Err(damaged("a state of the plan", format!("state {place}")));
+            };
+            let mut block = Reader::new(input.block()?);
+            let state = metric.decode(kind, *version, &mut block)?;
+            block.end()?;
+            if partial.cells.last_key_value().is_some_and(|(last, _)| *last >= cell) {
+                return Err(damaged("cells in address order", "another order"));
+            }
+            partial.cells.insert(cell, state);
+        }
+        input.end()?;
+        Ok(partial)
+    }
+}

@@ -1,0 +1,1 @@
+//! The fused pipeline of fuseval

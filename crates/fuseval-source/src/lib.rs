@@ -1,0 +1,1 @@
+//! Rows in: files, formats, SQL expressions

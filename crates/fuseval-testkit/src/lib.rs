@@ -1,0 +1,1 @@
+//! Laws, generators and a naive second implementation for the tests of fuseval

@@ -1,0 +1,1 @@
+//! One-pass evaluation of ranking and recommendation models
