@@ -1,0 +1,6 @@
+//! The kinds of state, each with its merge and its bytes written once.
+
+pub mod scores;
+pub mod sums;
+pub mod thresholds;
+pub(crate) mod twofold;

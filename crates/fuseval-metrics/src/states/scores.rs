@@ -1,0 +1,188 @@
+//! `scores`: the multiset of (score, class, weight) of all rows; what exact curves are made of.
+//!
+//! ```text
+//!   key     order-preserving bits of the score (−0 as 0)
+//!   weight  bits of the weight, which is above zero, so its sign bit is free to hold the class
+//!   count   rows that agree in both: integers, so merging is exact
+//! ```
+//! 24 bytes per distinct (score, class, weight), in one sorted run; new rows wait in a buffer that is sorted in when it
+//! reaches a quarter of the run, so that a row costs about 28 bytes at most and O(log n) time.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use fuseval_core::bytes::{Reader, Writer, damaged};
+use fuseval_core::state::count;
+use fuseval_core::{Result, State};
+
+const CLASS: u64 = 1 << 63;
+const LEAST_PENDING: usize = 256;
+
+/// Rows that agree in score, class and weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Group {
+    key: u64,
+    weight: u64,
+    count: u64,
+}
+
+impl Group {
+    fn order(&self, other: &Self) -> Ordering {
+        (self.key, self.weight).cmp(&(other.key, other.weight))
+    }
+}
+
+/// All scores with their class and weight.
+#[derive(Debug, Clone, Default)]
+pub struct Scores {
+    run: Vec<Group>,
+    pending: Vec<(u64, u64)>,
+}
+
+/// All rows of one score: weights and counts of both classes.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Step {
+    /// (weight, rows) of each distinct weight among positives.
+    pub positive: Side,
+    /// The same among negatives.
+    pub negative: Side,
+}
+
+/// The rows of one class in a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Side {
+    /// Sum of the weights.
+    pub weight: f64,
+    /// Number of rows.
+    pub rows: u64,
+}
+
+impl Scores {
+    /// Adds a row. The weight is above zero and finite, the score not NaN.
+    pub fn add(&mut self, score: f64, positive: bool, weight: f64) {
+        self.pending.push((ordered(score), weight.to_bits() | if positive { CLASS } else { 0 }));
+        if self.pending.len() >= LEAST_PENDING.max(self.run.len() / 4) {
+            self.run = self.sorted().into_owned();
+            self.pending.clear();
+        }
+    }
+
+    /// Whether every weight is 1.
+    pub fn is_unweighted(&self) -> bool {
+        let one = 1.0f64.to_bits();
+        self.run.iter().all(|group| group.weight & !CLASS == one)
+            && self.pending.iter().all(|(_, weight)| weight & !CLASS == one)
+    }
+
+    /// The distinct scores in ascending order. Sums within a step are taken in the order of the weights, which no split can
+    /// change.
+    pub fn steps(&self) -> Vec<Step> {
+        let groups = self.sorted();
+        groups
+            .chunk_by(|a, b| a.key == b.key)
+            .map(|groups| {
+                let mut step = Step::default();
+                for group in groups {
+                    let side = if group.weight & CLASS == 0 { &mut step.negative } else { &mut step.positive };
+                    side.weight += f64::from_bits(group.weight & !CLASS) * group.count as f64;
+                    side.rows += group.count;
+                }
+                step
+            })
+            .collect()
+    }
+
+    /// The run with the waiting rows sorted in.
+    fn sorted(&self) -> Cow<'_, [Group]> {
+        if self.pending.is_empty() {
+            return Cow::Borrowed(&self.run);
+        }
+        let mut pending = self.pending.clone();
+        pending.sort_unstable();
+        let groups = pending.chunk_by(|a, b| a == b).filter_map(|same| {
+            same.first().map(|(key, weight)| Group { key: *key, weight: *weight, count: same.len() as u64 })
+        });
+        Cow::Owned(merged(&self.run, groups, pending.len()))
+    }
+}
+
+/// Two sorted sequences as one, equal groups added up.
+fn merged(run: &[Group], other: impl Iterator<Item = Group>, other_len: usize) -> Vec<Group> {
+    let mut out = Vec::with_capacity(run.len() + other_len);
+    let mut run = run.iter().copied().peekable();
+    for group in other {
+        while let Some(before) = run.next_if(|next| next.order(&group) == Ordering::Less) {
+            out.push(before);
+        }
+        let same = run.next_if(|next| next.order(&group) == Ordering::Equal);
+        out.push(Group { count: group.count + same.map_or(0, |same| same.count), ..group });
+    }
+    out.extend(run);
+    out.shrink_to_fit();
+    out
+}
+
+/// Bits of a float that order as the float does; −0 and 0 are the same.
+fn ordered(score: f64) -> u64 {
+    let bits = (score + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+impl State for Scores {
+    const KIND: &'static str = "scores";
+    const VERSION: u16 = 1;
+
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        let (own, others) = (self.sorted(), other.sorted());
+        self.run = merged(&own, others.iter().copied(), others.len());
+        self.pending.clear();
+        Ok(())
+    }
+
+    fn encode(&self, out: &mut Writer) {
+        let groups = self.sorted();
+        out.u64(groups.len() as u64);
+        for group in groups.iter() {
+            out.u64(group.key);
+            out.u64(group.weight);
+            out.u64(group.count);
+        }
+    }
+
+    fn decode(_version: u16, input: &mut Reader<'_>) -> Result<Self> {
+        let len = input.count(24)?;
+        let mut run: Vec<Group> = Vec::with_capacity(len);
+        for _ in 0..len {
+            let group = Group { key: input.u64()?, weight: input.u64()?, count: count(input)? };
+            let weight = f64::from_bits(group.weight & !CLASS);
+            let in_order = run.last().is_none_or(|last| last.order(&group) == Ordering::Less);
+            if !in_order || group.count == 0 || weight.is_nan() || weight.is_infinite() || weight == 0.0 {
+                return Err(damaged("distinct scores in ascending order", "another order, count or weight"));
+            }
+            run.push(group);
+        }
+        Ok(Self { run, pending: Vec::new() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_order_as_scores_do() {
+        let scores = [f64::NEG_INFINITY, -1.5, -1e-320, 0.0, 1e-320, 0.1, 1.0, f64::INFINITY];
+        assert!(scores.windows(2).all(|pair| ordered(pair[0]) < ordered(pair[1])));
+        assert_eq!(ordered(-0.0), ordered(0.0));
+    }
+
+    #[test]
+    fn many_rows_collapse_to_their_distinct_scores() {
+        let mut scores = Scores::default();
+        (0..10_000u32).for_each(|i| scores.add(f64::from(i * 7 % 100), i % 3 == 0, 1.0));
+        let steps = scores.steps();
+        assert_eq!(steps.len(), 100);
+        assert_eq!(steps.iter().map(|step| step.positive.rows + step.negative.rows).sum::<u64>(), 10_000);
+        assert!(scores.run.len() <= 200);
+    }
+}

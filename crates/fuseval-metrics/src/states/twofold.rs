@@ -1,0 +1,54 @@
+//! A float with twice the digits, for sums in a fixed order when a state is finished.
+
+/// An unevaluated sum of two floats (Dekker 1971), with about 32 significant digits.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Twofold {
+    high: f64,
+    low: f64,
+}
+
+impl Twofold {
+    /// Adds a float.
+    pub(crate) fn add(&mut self, value: f64) {
+        let sum = self.high + value;
+        let back = sum - self.high;
+        let error = (self.high - (sum - back)) + (value - back);
+        let low = self.low + error;
+        self.high = sum + low;
+        self.low = low - (self.high - sum);
+    }
+
+    /// Adds a product.
+    pub(crate) fn add_product(&mut self, a: f64, b: f64) {
+        let product = a * b;
+        self.add(product);
+        self.add(a.mul_add(b, -product));
+    }
+
+    /// Adds `factor` times another twofold.
+    pub(crate) fn add_scaled(&mut self, factor: f64, other: Self) {
+        self.add_product(factor, other.high);
+        self.add(factor * other.low);
+    }
+
+    /// The nearest float.
+    pub(crate) fn value(self) -> f64 {
+        self.high
+    }
+}
+
+/// The area under the ROC curve of groups of equal score, given as (positive weight, negative weight) in ascending order of
+/// score, with half credit inside a group. Returns the area's numerator, the part of it that is half credit, and the totals
+/// of both classes.
+pub(crate) fn auc_numerator(groups: impl IntoIterator<Item = (f64, f64)>) -> (f64, f64, f64, f64) {
+    let (mut area, mut half) = (Twofold::default(), Twofold::default());
+    let (mut positives, mut negatives) = (Twofold::default(), Twofold::default());
+    for (positive, negative) in groups {
+        area.add_scaled(positive, negatives);
+        half.add_product(positive, negative / 2.0);
+        positives.add(positive);
+        negatives.add(negative);
+    }
+    area.add_scaled(1.0, half);
+    (area.value(), half.value(), positives.value(), negatives.value())
+}
