@@ -41,6 +41,11 @@ impl Partial {
         self.cells.iter().map(|(cell, state)| (cell, state.as_ref()))
     }
 
+    /// The cells in address order, given away.
+    pub fn into_cells(self) -> impl Iterator<Item = (Cell, Box<dyn AnyState>)> {
+        self.cells.into_iter()
+    }
+
     /// Adds a state to a cell.
     pub fn add(&mut self, cell: Cell, state: Box<dyn AnyState>) -> Result<()> {
         match self.cells.entry(cell) {

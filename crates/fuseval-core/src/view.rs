@@ -42,6 +42,8 @@ pub struct View<'a> {
     pub ranking: Option<&'a Ranking>,
     /// How the scores are meant.
     pub kind: ScoreKind,
+    /// Rows that were left out as invalid and would otherwise be here.
+    pub dropped: u64,
 }
 
 impl<'a> View<'a> {

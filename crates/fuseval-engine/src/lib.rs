@@ -1,1 +1,29 @@
-//! The fused pipeline of fuseval
+//! The fused pipeline, modules in flow order: what is asked becomes a plan, rows become buckets of whole segments, features
+//! are perturbed, the model scores them, states accumulate, partials merge, and the report finishes them.
+
+pub mod plan;
+pub mod specification;
+
+mod columns;
+mod features;
+
+mod completeness;
+
+pub mod bucket;
+pub mod perturb;
+
+pub mod infer;
+
+mod selection;
+
+pub mod accumulate;
+pub mod predictions;
+
+pub mod run;
+
+pub mod report;
+
+pub use plan::Plan;
+pub use report::{ResultRow, report};
+pub use run::{Limits, Run, run};
+pub use specification::Specification;

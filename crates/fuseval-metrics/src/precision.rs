@@ -192,6 +192,7 @@ mod tests {
             segments: &[0, scores.len()],
             ranking: Some(&ranking),
             kind: fuseval_core::ScoreKind::Raw,
+            dropped: 0,
         };
         metric.hits(&view, ranking.rows(0..scores.len()))
     }

@@ -1,0 +1,274 @@
+//! Buckets: runs of whole segments, cut where the data and the plan say, whatever batches the source reads in.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use arrow_array::{Array, ArrayRef};
+use fuseval_core::segment_key::Fold;
+use fuseval_core::{Error, Result, Rows, SegmentKey, Source};
+
+use crate::columns::KeyColumn;
+use crate::completeness::{Completeness, scattered_error};
+use crate::plan::Plan;
+
+/// One or more whole segments; without a segment key, rows.
+#[derive(Debug, Default)]
+pub struct Bucket {
+    /// The place among the buckets, from 0.
+    pub index: u64,
+    /// One array per request of the plan.
+    pub columns: Vec<ArrayRef>,
+    /// File and row number of each row.
+    pub places: Vec<(usize, u64)>,
+    /// The place of the first row among all evaluated rows.
+    pub first_ordinal: u64,
+    /// Borders of the segments: segment i has the rows `segments[i]..segments[i + 1]`. Empty without a segment key.
+    pub segments: Vec<usize>,
+    /// The fold of each segment; of each row without a segment key.
+    pub folds: Vec<Fold>,
+}
+
+impl Bucket {
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The place of a row in words.
+    pub fn place(&self, row: usize, source: &dyn Source) -> String {
+        self.places.get(row).map_or_else(|| "data".to_string(), |(file, number)| source.place(*file, *number))
+    }
+}
+
+/// Why reading ends early.
+enum Stop {
+    /// An error of the data.
+    Error(Error),
+    /// The segment with this fingerprint came back after it had ended.
+    Scattered(u128),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// Part of a bucket: some rows of one batch.
+struct Piece {
+    columns: Vec<ArrayRef>,
+    places: Vec<(usize, u64)>,
+}
+
+/// Turns batches into buckets, one after the other.
+struct Bucketer<'a> {
+    plan: &'a Plan,
+    target: usize,
+    next_index: u64,
+    next_ordinal: u64,
+    pieces: Vec<Piece>,
+    rows: usize,
+    segments: Vec<usize>,
+    folds: Vec<Fold>,
+    open: Option<SegmentKey>,
+    ready: VecDeque<Bucket>,
+    completeness: Completeness,
+}
+
+impl<'a> Bucketer<'a> {
+    fn new(plan: &'a Plan, target: usize) -> Self {
+        Self {
+            plan,
+            target: target.max(1),
+            next_index: 0,
+            next_ordinal: 0,
+            pieces: Vec::new(),
+            rows: 0,
+            segments: Vec::new(),
+            folds: Vec::new(),
+            open: None,
+            ready: VecDeque::new(),
+            completeness: Completeness::default(),
+        }
+    }
+
+    /// Takes the next batch. A bucket is cut at the first segment border at or after the target number of rows.
+    fn push(&mut self, rows: &Rows) -> std::result::Result<(), Stop> {
+        let keys = self.keys(rows)?;
+        let mut start = 0;
+        let mut key = SegmentKey::new();
+        for row in 0..rows.len() {
+            let begins = if keys.is_empty() {
+                self.folds
+                    .push(Fold::of_place(rows.file_start + rows.row_numbers.get(row).copied().unwrap_or_default()));
+                true
+            } else if row > 0 {
+                !keys.iter().all(|column| column.same(row - 1, row))
+            } else {
+                key_of(&keys, row, &mut key);
+                self.open.as_ref() != Some(&key)
+            };
+            if !begins {
+                continue;
+            }
+            let at = self.rows + row - start;
+            if at >= self.target {
+                let next_fold = if keys.is_empty() { self.folds.pop() } else { None };
+                self.take(rows, start, row);
+                self.cut()?;
+                self.folds.extend(next_fold);
+                start = row;
+            }
+            if !keys.is_empty() {
+                key_of(&keys, row, &mut key);
+                self.end_segment()?;
+                self.segments.push(self.rows + row - start);
+                self.folds.push(key.fold());
+                self.open = Some(key.clone());
+            }
+        }
+        self.take(rows, start, rows.len());
+        Ok(())
+    }
+
+    /// Ends the last bucket, and finds segments that came back.
+    fn finish(&mut self) -> std::result::Result<(), Stop> {
+        self.end_segment()?;
+        self.cut()?;
+        match self.completeness.repeated() {
+            Some(fingerprint) if self.plan.needs_whole_segments() => Err(Stop::Scattered(fingerprint)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The next bucket that is complete.
+    fn next(&mut self) -> Option<Bucket> {
+        self.ready.pop_front()
+    }
+
+    /// The number of different segments; `None` without a segment key.
+    fn segment_count(&mut self) -> Option<u64> {
+        (!self.plan.segment.is_empty()).then(|| self.completeness.distinct())
+    }
+
+    fn buckets(&self) -> u64 {
+        self.next_index
+    }
+
+    fn row_count(&self) -> u64 {
+        self.next_ordinal
+    }
+
+    fn keys(&self, rows: &Rows) -> Result<Vec<KeyColumn>> {
+        self.plan.segment.iter().filter_map(|column| rows.columns.get(*column)).map(KeyColumn::new).collect()
+    }
+
+    fn end_segment(&mut self) -> std::result::Result<(), Stop> {
+        let Some(key) = self.open.take() else { return Ok(()) };
+        match self.completeness.ended(key.fingerprint()) {
+            Some(fingerprint) if self.plan.needs_whole_segments() => Err(Stop::Scattered(fingerprint)),
+            _ => Ok(()),
+        }
+    }
+
+    fn take(&mut self, rows: &Rows, from: usize, to: usize) {
+        if from == to {
+            return;
+        }
+        let columns = rows.columns.iter().map(|column| column.slice(from, to - from)).collect();
+        let numbers = rows.row_numbers.get(from..to).unwrap_or_default();
+        self.pieces.push(Piece { columns, places: numbers.iter().map(|number| (rows.file, *number)).collect() });
+        self.rows += to - from;
+    }
+
+    fn cut(&mut self) -> Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let pieces = std::mem::take(&mut self.pieces);
+        let width = pieces.first().map_or(0, |piece| piece.columns.len());
+        let mut columns = Vec::with_capacity(width);
+        for column in 0..width {
+            let parts: Vec<&dyn Array> =
+                pieces.iter().filter_map(|piece| piece.columns.get(column)).map(AsRef::as_ref).collect();
+            let joined = arrow_select::concat::concat(&parts).map_err(|error| {
+                Error::data("columns that can be joined", error.to_string(), "use smaller buckets: `--bucket-rows`")
+            })?;
+            columns.push(joined);
+        }
+        let mut segments = std::mem::take(&mut self.segments);
+        if !self.plan.segment.is_empty() {
+            segments.push(self.rows);
+        }
+        self.ready.push_back(Bucket {
+            index: self.next_index,
+            columns,
+            places: pieces.into_iter().flat_map(|piece| piece.places).collect(),
+            first_ordinal: self.next_ordinal,
+            segments,
+            folds: std::mem::take(&mut self.folds),
+        });
+        self.next_index += 1;
+        self.next_ordinal += self.rows as u64;
+        self.rows = 0;
+        Ok(())
+    }
+}
+
+pub(crate) fn key_of(keys: &[KeyColumn], row: usize, key: &mut SegmentKey) {
+    key.clear();
+    keys.iter().for_each(|column| column.with_text(row, |text| key.push(text)));
+}
+
+/// What was read.
+pub(crate) struct Reading {
+    pub(crate) rows: u64,
+    pub(crate) buckets: u64,
+    pub(crate) segments: Option<u64>,
+    pub(crate) read_time: Duration,
+}
+
+/// Reads all of the source and hands every bucket to `emit`, until it says stop or an error occurs; an error comes with the index of the bucket in which
+/// it lies.
+pub(crate) fn read(
+    plan: &Plan,
+    source: &dyn Source,
+    target: usize,
+    mut emit: impl FnMut(Bucket) -> bool,
+) -> std::result::Result<Reading, (u64, Error)> {
+    let mut bucketer = Bucketer::new(plan, target);
+    let mut read_time = Duration::ZERO;
+    let started = Instant::now();
+    let scan = fuseval_core::Scan { requests: plan.requests.clone() };
+    let mut batches = source.scan(&scan).map_err(|error| (0, error))?;
+    read_time += started.elapsed();
+    loop {
+        let started = Instant::now();
+        let batch = batches.next();
+        let pushed = match &batch {
+            Some(Ok(rows)) => bucketer.push(rows),
+            Some(Err(error)) => Err(Stop::Error(error.clone())),
+            None => bucketer.finish(),
+        };
+        read_time += started.elapsed();
+        while let Some(bucket) = bucketer.next() {
+            if !emit(bucket) {
+                return Ok(reading(&mut bucketer, read_time));
+            }
+        }
+        match pushed {
+            Ok(()) => {}
+            Err(Stop::Error(error)) => return Err((bucketer.buckets(), error)),
+            Err(Stop::Scattered(fingerprint)) => {
+                return Err((bucketer.buckets(), scattered_error(fingerprint, plan, source)));
+            }
+        }
+        if batch.is_none() {
+            return Ok(reading(&mut bucketer, read_time));
+        }
+    }
+}
+
+fn reading(bucketer: &mut Bucketer<'_>, read_time: Duration) -> Reading {
+    Reading { rows: bucketer.row_count(), buckets: bucketer.buckets(), segments: bucketer.segment_count(), read_time }
+}

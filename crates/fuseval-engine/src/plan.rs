@@ -1,0 +1,248 @@
+//! The plan: what is asked, resolved once against the data and the model. Nothing downstream checks it again.
+
+mod experiments;
+mod heads;
+mod inputs;
+
+pub(crate) use heads::absent_positive;
+pub use inputs::{ColumnScores, FeaturePlace};
+
+use fuseval_core::source::Request;
+use fuseval_core::{AnyMetric, Error, Layout, MetricId, Model, Result, ScoreKind, Source};
+
+use crate::specification::{OnInvalid, Scalar, SliceSpecification, Specification};
+
+/// A place in the plan's list of requested columns.
+pub type ColumnIndex = usize;
+
+/// A head, resolved.
+#[derive(Debug, Clone)]
+pub struct Head {
+    /// The name.
+    pub name: String,
+    /// The column of its labels, for messages.
+    pub label_name: String,
+    /// The labels.
+    pub label: ColumnIndex,
+    /// The weights.
+    pub weight: Option<ColumnIndex>,
+    /// The mask.
+    pub mask: Option<ColumnIndex>,
+    /// How labels become numbers.
+    pub rule: LabelRule,
+    /// How the score is meant.
+    pub kind: ScoreKind,
+}
+
+/// How a label becomes a number.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LabelRule {
+    /// As it is.
+    Number,
+    /// 1 where its canonical text is this one, 0 elsewhere.
+    Positive(String),
+    /// 1 from this value on, 0 below.
+    Threshold(f64),
+}
+
+/// A slice definition, resolved.
+#[derive(Debug, Clone)]
+pub enum SliceDefinition {
+    /// By the values of columns.
+    Columns(Vec<(String, ColumnIndex)>),
+    /// By a predicate.
+    Predicate(String, ColumnIndex),
+}
+
+/// One experiment: a change of features, or none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// The name; the first experiment is `baseline`.
+    pub name: String,
+    /// The change.
+    pub change: Change,
+}
+
+/// What an experiment changes; features are places in the plan's list.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// Nothing: the baseline.
+    None,
+    /// Values move to other rows by the permutation of (seed, names of the features, repeat).
+    Permute {
+        /// The features.
+        features: Vec<usize>,
+        /// Their names, sorted: part of the permutation's key.
+        names: Vec<String>,
+        /// The seed.
+        seed: u64,
+        /// The repeat, from 0.
+        repeat: u32,
+    },
+    /// All rows get one value.
+    Fill {
+        /// The features, each with its value; `None` stands for the mean.
+        features: Vec<(usize, Option<Scalar>)>,
+    },
+}
+
+/// What a run does.
+pub struct Plan {
+    /// The columns that are read, in the order in which the source delivers them.
+    pub requests: Vec<Request>,
+    /// The columns of the segment key.
+    pub segment: Vec<ColumnIndex>,
+    /// Their names.
+    pub segment_names: Vec<String>,
+    /// The columns of the predictions file.
+    pub carryover: Vec<(String, ColumnIndex)>,
+    /// The heads.
+    pub heads: Vec<Head>,
+    /// What each head reads of the model.
+    pub scores: Vec<fuseval_core::scorer::OutputColumn>,
+    /// The features: places in model inputs.
+    pub features: Vec<FeaturePlace>,
+    /// The width of each model input.
+    pub input_widths: Vec<usize>,
+    /// The metrics, with the place of their state in `states`.
+    pub metrics: Vec<(Box<dyn AnyMetric>, usize)>,
+    /// For each state the metric that updates it.
+    pub states: Vec<Box<dyn AnyMetric>>,
+    /// The slices.
+    pub slices: Vec<SliceDefinition>,
+    /// The experiments, the baseline first.
+    pub experiments: Vec<Experiment>,
+    /// What to do with invalid rows.
+    pub on_invalid: OnInvalid,
+}
+
+/// Makes a metric from its name.
+pub type Catalogue<'a> = &'a dyn Fn(&MetricId) -> Result<Box<dyn AnyMetric>>;
+
+impl Plan {
+    /// Resolves what is asked. Without a model the scores are columns; see [`ColumnScores`].
+    pub fn new(
+        asked: &Specification,
+        source: &dyn Source,
+        model: &dyn Model,
+        catalogue: Catalogue<'_>,
+    ) -> Result<Self> {
+        let mut requests = Requests::default();
+        let mut metrics: Vec<(Box<dyn AnyMetric>, usize)> = Vec::new();
+        let mut states: Vec<Box<dyn AnyMetric>> = Vec::new();
+        for id in &asked.metrics {
+            let metric = catalogue(id)?;
+            if metrics.iter().any(|(other, _)| other.id() == metric.id()) {
+                return Err(Error::usage("each metric once", format!("`{}` twice", metric.id()), "leave one out"));
+            }
+            let name = metric.state_name();
+            let place = states.iter().position(|state| state.state_name() == name);
+            if place.is_none() {
+                states.push(catalogue(id)?);
+            }
+            metrics.push((metric, place.unwrap_or(states.len() - 1)));
+        }
+        states.push(Box::new(crate::accumulate::Dropped));
+        if metrics.is_empty() {
+            return Err(Error::usage("one metric or more", "none", "write for example `metrics: [roc_auc, log_loss]`"));
+        }
+        let by_segment = metrics.iter().find(|(metric, _)| metric.layout() == Layout::Segments);
+        if let (Some((metric, _)), true) = (by_segment, asked.segment.is_empty()) {
+            return Err(Error::usage(
+                format!("a segment key for `{}`", metric.id()),
+                "none",
+                "name the columns of a request or session: `segment: [request_id]` or `--segment request_id`",
+            ));
+        }
+        let segment =
+            asked.segment.iter().map(|column| requests.key(source, column, "segment")).collect::<Result<_>>()?;
+        let carryover = asked
+            .carryover
+            .iter()
+            .map(|column| Ok((column.clone(), requests.column(source, column, "carryover")?)))
+            .collect::<Result<_>>()?;
+        let heads = heads::resolve(asked, source, &metrics, &mut requests)?;
+        let scores = asked.heads.iter().map(|head| heads::score(head, model)).collect::<Result<_>>()?;
+        let (features, input_widths) = inputs::resolve(asked, source, model, &mut requests)?;
+        let mut slices = Vec::new();
+        for slice in &asked.slices {
+            slices.push(match slice {
+                SliceSpecification::Columns(columns) => SliceDefinition::Columns(
+                    columns
+                        .iter()
+                        .map(|column| Ok((column.clone(), requests.key(source, column, "slice")?)))
+                        .collect::<Result<_>>()?,
+                ),
+                SliceSpecification::Predicate(sql) => {
+                    SliceDefinition::Predicate(sql.clone(), requests.predicate(source, sql, "slice")?)
+                }
+            });
+        }
+        let experiments = experiments::resolve(asked, &features, model)?;
+        Ok(Self {
+            requests: requests.list,
+            segment,
+            segment_names: asked.segment.clone(),
+            carryover,
+            heads,
+            scores,
+            features,
+            input_widths,
+            metrics,
+            states,
+            slices,
+            experiments,
+            on_invalid: asked.on_invalid,
+        })
+    }
+
+    /// Whether a metric is defined on whole segments.
+    pub fn needs_whole_segments(&self) -> bool {
+        self.metrics.iter().any(|(metric, _)| metric.layout() == Layout::Segments)
+    }
+
+    /// The states as a partial reads and writes them.
+    pub fn state_list(&self) -> Vec<&dyn AnyMetric> {
+        self.states.iter().map(AsRef::as_ref).collect()
+    }
+}
+
+/// The columns asked for so far, each once.
+#[derive(Debug, Default)]
+struct Requests {
+    list: Vec<Request>,
+}
+
+impl Requests {
+    fn place(&mut self, request: Request) -> ColumnIndex {
+        if let Some(place) = self.list.iter().position(|known| *known == request) {
+            return place;
+        }
+        self.list.push(request);
+        self.list.len() - 1
+    }
+
+    /// A column of any type.
+    fn column(&mut self, source: &dyn Source, name: &str, role: &str) -> Result<ColumnIndex> {
+        source.column_type(name).map_err(|error| error.at(role))?;
+        Ok(self.place(Request::Column(name.to_string())))
+    }
+
+    /// A column of a scalar type.
+    fn key(&mut self, source: &dyn Source, name: &str, role: &str) -> Result<ColumnIndex> {
+        let data_type = source.column_type(name).map_err(|error| error.at(role))?;
+        if !crate::columns::is_scalar(&data_type) {
+            return Err(Error::data(
+                format!("a column of single values for the {role} key"),
+                format!("`{name}` of type {data_type}"),
+                "choose another column, or derive one",
+            ));
+        }
+        Ok(self.place(Request::Column(name.to_string())))
+    }
+
+    fn predicate(&mut self, source: &dyn Source, sql: &str, role: &str) -> Result<ColumnIndex> {
+        source.check_predicate(sql).map_err(|error| error.at(role))?;
+        Ok(self.place(Request::Predicate(sql.to_string())))
+    }
+}

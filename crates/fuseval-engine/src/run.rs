@@ -1,0 +1,240 @@
+//! The run: one thread reads and cuts buckets, workers perturb, infer and accumulate, and the partials merge at the end.
+//! This is the only place where there is more than one thread.
+//!
+//! ```text
+//!   source → bucket ─▶ bounded queue ─▶ worker: label side once, then per experiment perturb → infer → accumulate ─▶ partial ┐
+//!                                    ─▶ worker: …                                                               ─▶ partial ┴▶ merge
+//! ```
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use fuseval_core::{Error, Model, Partial, Perturbation, Result, Scorer, Source};
+
+use crate::accumulate::{Accumulator, LabelSide};
+use crate::bucket::{Bucket, Reading, read};
+use crate::infer::{InferStats, Inputs};
+use crate::perturb::perturbations;
+use crate::plan::{LabelRule, Plan, absent_positive};
+use crate::predictions::{Ordered, PredictionSink, batch, schema};
+
+/// How a run may use the machine. None of it changes a result.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Workers.
+    pub threads: usize,
+    /// The number of rows from which a bucket is cut at the next segment border.
+    pub bucket_rows: usize,
+}
+
+/// The default of `bucket_rows`: enough rows to make the cost per bucket small, few enough for the features, scores and
+/// labels of a bucket to stay near the core.
+pub const DEFAULT_BUCKET_ROWS: usize = 8192;
+
+/// What a run brings.
+pub struct Run {
+    /// All states.
+    pub partial: Partial,
+    /// Evaluated rows.
+    pub rows: u64,
+    /// Buckets.
+    pub buckets: u64,
+    /// Different segments; `None` without a segment key.
+    pub segments: Option<u64>,
+    /// Rows in which a feature was missing, for each feature of the plan.
+    pub missing: Vec<u64>,
+    /// Time spent reading, on the reading thread.
+    pub read_time: Duration,
+    /// Time spent building and changing inputs, over all workers.
+    pub perturb_time: Duration,
+    /// Time spent in the model, over all workers.
+    pub infer_time: Duration,
+    /// Time spent on labels and states, over all workers.
+    pub metric_time: Duration,
+}
+
+/// Runs a plan. `progress` is told the number of evaluated rows after each bucket.
+pub fn run(
+    plan: &Plan,
+    fingerprint: &str,
+    source: &dyn Source,
+    model: &dyn Model,
+    limits: Limits,
+    predictions: Option<&mut dyn PredictionSink>,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Run> {
+    let threads = limits.threads.max(1);
+    let mut scorers = Vec::with_capacity(threads);
+    for _ in 0..threads {
+        scorers.push(model.scorer(&plan.scores)?);
+    }
+    let job = Job {
+        plan,
+        source,
+        perturbations: perturbations(plan, source)?,
+        predictions: match predictions {
+            Some(sink) => Some((schema(plan, source)?, Ordered::new(sink))),
+            None => None,
+        },
+        failures: Mutex::new(Vec::new()),
+        failed: AtomicBool::new(false),
+        positive_seen: plan.heads.iter().map(|_| AtomicBool::new(false)).collect(),
+        progress,
+    };
+    let (sender, receiver) = sync_channel(2 * threads);
+    let queue = Mutex::new(receiver);
+    let (reading, workers) = std::thread::scope(|scope| {
+        let handles: Vec<_> = scorers
+            .into_iter()
+            .map(|scorer| {
+                let (job, queue) = (&job, &queue);
+                scope.spawn(move || job.work(queue, scorer))
+            })
+            .collect();
+        let reading = read(plan, source, limits.bucket_rows, |bucket| {
+            if let Some((_, ordered)) = &job.predictions {
+                ordered.wait_for_turn(bucket.index);
+            }
+            !job.failed.load(Ordering::Relaxed) && sender.send(bucket).is_ok()
+        });
+        drop(sender);
+        let workers: Vec<_> = handles.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
+        (reading, workers)
+    });
+    let mut failures = job.failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let reading = reading.map_err(|failure| failures.push(failure)).ok();
+    // Whichever thread was first: the error of the earliest bucket is the one that is reported.
+    if let Some((_, error)) = failures.into_iter().min_by_key(|(index, _)| *index) {
+        return Err(error);
+    }
+    let reading = reading.ok_or_else(|| Error::defect("a reading", "none"))?;
+    let run = merged(plan, fingerprint, reading, workers)?;
+    for (head, seen) in plan.heads.iter().zip(&job.positive_seen) {
+        if let (LabelRule::Positive(positive), false) = (&head.rule, seen.load(Ordering::Relaxed)) {
+            absent_positive(head, positive, source)?;
+        }
+    }
+    Ok(run)
+}
+
+fn merged(
+    plan: &Plan,
+    fingerprint: &str,
+    reading: Reading,
+    workers: Vec<std::thread::Result<(Accumulator<'_>, InferStats, Duration)>>,
+) -> Result<Run> {
+    let mut run = Run {
+        partial: Partial::new(fingerprint),
+        rows: reading.rows,
+        buckets: reading.buckets,
+        segments: reading.segments,
+        missing: vec![0; plan.features.len()],
+        read_time: reading.read_time,
+        perturb_time: Duration::ZERO,
+        infer_time: Duration::ZERO,
+        metric_time: Duration::ZERO,
+    };
+    for worker in workers {
+        let (accumulator, stats, metric_time) =
+            worker.map_err(|_| Error::defect("a worker that ends", "one that panicked"))?;
+        run.partial.merge(accumulator.into_partial(fingerprint)?)?;
+        run.missing.iter_mut().zip(stats.missing).for_each(|(all, rows)| *all += rows);
+        run.perturb_time += stats.perturb_time;
+        run.infer_time += stats.infer_time;
+        run.metric_time += metric_time;
+    }
+    if run.rows == 0 {
+        return Err(Error::data(
+            "at least one row",
+            "none after the filter",
+            "check `filter` (`--filter`) and that the files have rows",
+        ));
+    }
+    Ok(run)
+}
+
+/// What all workers share.
+struct Job<'a> {
+    plan: &'a Plan,
+    source: &'a dyn Source,
+    perturbations: Vec<Option<Box<dyn Perturbation>>>,
+    predictions: Option<(arrow_schema::SchemaRef, Ordered<'a>)>,
+    failures: Mutex<Vec<(u64, Error)>>,
+    failed: AtomicBool,
+    /// For each head whether a row with the label 1 was seen.
+    positive_seen: Vec<AtomicBool>,
+    progress: &'a (dyn Fn(usize) + Sync),
+}
+
+impl<'a> Job<'a> {
+    /// Takes buckets from the queue until there are no more. After a failure the buckets that were already read are still
+    /// worked on, so that an error in an earlier bucket is found whatever the timing.
+    fn work(
+        &self,
+        queue: &Mutex<Receiver<Bucket>>,
+        mut scorer: Box<dyn Scorer>,
+    ) -> (Accumulator<'a>, InferStats, Duration) {
+        let mut accumulator = Accumulator::new(self.plan, self.source);
+        let mut stats = InferStats::default();
+        let mut metric_time = Duration::ZERO;
+        let mut scores = vec![Vec::new(); self.plan.heads.len()];
+        loop {
+            let bucket = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok(bucket) = bucket else { break };
+            let work =
+                || self.bucket(&bucket, scorer.as_mut(), &mut accumulator, &mut scores, &mut stats, &mut metric_time);
+            // A panic in a library ends the run with an error, not with a queue that nobody empties.
+            let panicked =
+                |_| Err(Error::defect("a bucket that is worked on", "a panic").at(bucket.place(0, self.source)));
+            let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked);
+            match done {
+                Ok(()) => (self.progress)(bucket.rows()),
+                Err(error) => {
+                    self.failures.lock().unwrap_or_else(PoisonError::into_inner).push((bucket.index, error));
+                    self.failed.store(true, Ordering::Relaxed);
+                    if let Some((_, ordered)) = &self.predictions {
+                        ordered.stop();
+                    }
+                }
+            }
+        }
+        (accumulator, stats, metric_time)
+    }
+
+    fn bucket(
+        &self,
+        bucket: &Bucket,
+        scorer: &mut dyn Scorer,
+        accumulator: &mut Accumulator<'_>,
+        scores: &mut [Vec<f64>],
+        stats: &mut InferStats,
+        metric_time: &mut Duration,
+    ) -> Result<()> {
+        let started = Instant::now();
+        let labels = LabelSide::new(self.plan, bucket, self.source)?;
+        for (seen, positive) in self.positive_seen.iter().zip(labels.positives()) {
+            if positive {
+                seen.store(true, Ordering::Relaxed);
+            }
+        }
+        *metric_time += started.elapsed();
+        let mut inputs = Inputs::new(self.plan, bucket, self.source, stats)?;
+        let mut predicted = Vec::new();
+        for (place, (experiment, perturbation)) in self.plan.experiments.iter().zip(&self.perturbations).enumerate() {
+            inputs.score(perturbation.as_deref(), scorer, scores, stats)?;
+            let started = Instant::now();
+            accumulator.add(place, scores, &labels, bucket)?;
+            *metric_time += started.elapsed();
+            if let Some((schema, _)) = &self.predictions {
+                predicted.push(batch(schema, self.plan, &experiment.name, scores, bucket)?);
+            }
+        }
+        match &self.predictions {
+            Some((_, ordered)) => ordered.put(bucket.index, predicted),
+            None => Ok(()),
+        }
+    }
+}

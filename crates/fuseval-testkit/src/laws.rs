@@ -1,0 +1,115 @@
+//! The laws of states and metrics. Each function panics with what it found where a law is broken.
+
+use fuseval_core::bytes::Reader;
+use fuseval_core::random::KeyedRng;
+use fuseval_core::state::encoded;
+use fuseval_core::{AnyMetric, AnyState, Layout};
+
+use crate::generate::Table;
+
+/// The state of a table.
+pub fn state_of(metric: &dyn AnyMetric, table: &Table) -> Box<dyn AnyState> {
+    let mut state = metric.empty();
+    table.with_view(|view| metric.update(state.as_mut(), view)).expect("an update");
+    state
+}
+
+fn merged(a: &dyn AnyState, b: &dyn AnyState) -> Box<dyn AnyState> {
+    let mut merged = a.copied();
+    merged.merge(b).expect("a merge");
+    merged
+}
+
+fn decoded(metric: &dyn AnyMetric, bytes: &[u8]) -> fuseval_core::Result<Box<dyn AnyState>> {
+    let empty = metric.empty();
+    let mut input = Reader::new(bytes);
+    let state = metric.decode(empty.kind(), empty.version(), &mut input)?;
+    input.end()?;
+    Ok(state)
+}
+
+/// Identity, commutativity, associativity and round trip, compared as bytes.
+pub fn is_a_commutative_monoid(metric: &dyn AnyMetric, tables: [&Table; 3]) {
+    let name = metric.id().to_string();
+    let [a, b, c] = tables.map(|table| state_of(metric, table));
+    let bytes = encoded(a.as_ref());
+    assert_eq!(encoded(merged(a.as_ref(), metric.empty().as_ref()).as_ref()), bytes, "{name}: merge with empty");
+    assert_eq!(encoded(merged(metric.empty().as_ref(), a.as_ref()).as_ref()), bytes, "{name}: empty with merge");
+    let (ab, ba) = (merged(a.as_ref(), b.as_ref()), merged(b.as_ref(), a.as_ref()));
+    assert_eq!(encoded(ab.as_ref()), encoded(ba.as_ref()), "{name}: commutative");
+    let bc = merged(b.as_ref(), c.as_ref());
+    let (left, right) = (merged(ab.as_ref(), c.as_ref()), merged(a.as_ref(), bc.as_ref()));
+    assert_eq!(encoded(left.as_ref()), encoded(right.as_ref()), "{name}: associative");
+    let back = decoded(metric, &bytes).expect("a round trip");
+    assert_eq!(encoded(back.as_ref()), bytes, "{name}: round trip");
+}
+
+/// Damaged bytes are refused, or read as some other state; they never panic, and a cut is always noticed.
+pub fn survives_hostile_bytes(metric: &dyn AnyMetric, table: &Table, rng: &mut KeyedRng) {
+    let name = metric.id().to_string();
+    let bytes = encoded(state_of(metric, table).as_ref());
+    let cuts = (0..bytes.len().min(64)).chain(bytes.len().saturating_sub(64)..bytes.len());
+    for cut in cuts {
+        assert!(decoded(metric, &bytes[..cut]).is_err(), "{name}: cut at {cut} of {}", bytes.len());
+    }
+    let mut longer = bytes.clone();
+    longer.push(0);
+    assert!(decoded(metric, &longer).is_err(), "{name}: a byte too many");
+    for _ in 0..200 {
+        let mut flipped = bytes.clone();
+        let bit = rng.below(8 * bytes.len() as u64) as usize;
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        if let Ok(state) = decoded(metric, &flipped) {
+            assert_eq!(encoded(state.as_ref()), flipped, "{name}: bit {bit} gives a state that is not canonical");
+            // Another shape is an error, never a panic.
+            let _ = state.copied().merge(metric.empty().as_ref());
+        }
+    }
+    let kind = metric.empty().kind();
+    assert!(metric.decode("another", 1, &mut Reader::new(&bytes)).is_err(), "{name}: another kind");
+    assert!(
+        metric.decode(kind, metric.empty().version() + 1, &mut Reader::new(&bytes)).is_err(),
+        "{name}: a newer version"
+    );
+    assert!(metric.decode(kind, 0, &mut Reader::new(&bytes)).is_err(), "{name}: version 0");
+}
+
+/// Any partition of the atoms, any merge tree, with encode and decode at each step: the same bytes and the same value.
+pub fn is_split_invariant(metric: &dyn AnyMetric, table: &Table, rng: &mut KeyedRng) {
+    let name = metric.id().to_string();
+    let whole = state_of(metric, table);
+    // Where the atom is the row, segments of one row make any split possible.
+    let atoms = match metric.layout() {
+        Layout::Segments => table.clone(),
+        Layout::Rows => Table { segments: (0..=table.rows()).collect(), ..table.clone() },
+    };
+    let count = atoms.segments.len() - 1;
+    let parts = 1 + rng.below(6) as usize;
+    let mut split: Vec<Vec<usize>> = vec![Vec::new(); parts];
+    for atom in 0..count {
+        split[rng.below(parts as u64) as usize].push(atom);
+    }
+    split.iter_mut().for_each(|atoms| atoms.reverse());
+    let mut states: Vec<Box<dyn AnyState>> =
+        split.iter().map(|part| state_of(metric, &atoms.segments_of(part))).collect();
+    while states.len() > 1 {
+        let a = states.swap_remove(rng.below(states.len() as u64) as usize);
+        let b = states.swap_remove(rng.below(states.len() as u64) as usize);
+        let (a, b) = (encoded(a.as_ref()), encoded(b.as_ref()));
+        let (a, b) = (decoded(metric, &a).expect("own bytes"), decoded(metric, &b).expect("own bytes"));
+        states.push(merged(a.as_ref(), b.as_ref()));
+    }
+    let state = states.pop().expect("one state");
+    assert_eq!(encoded(state.as_ref()), encoded(whole.as_ref()), "{name}: bytes of a split");
+    let value = metric.finish(state.as_ref()).expect("a value");
+    assert_eq!(value, metric.finish(whole.as_ref()).expect("a value"), "{name}: value of a split");
+    assert_eq!(value, metric.finish(state.as_ref()).expect("a value"), "{name}: finished twice");
+}
+
+/// All weights doubled change no mean, area or ratio.
+pub fn ignores_the_scale_of_weights(metric: &dyn AnyMetric, table: &Table) {
+    let Some(weights) = &table.weights else { return };
+    let doubled = Table { weights: Some(weights.iter().map(|weight| 2.0 * weight).collect()), ..table.clone() };
+    let value = |table| metric.finish(state_of(metric, table).as_ref()).expect("a value").outcome;
+    assert_eq!(value(table), value(&doubled), "{}: weights doubled", metric.id());
+}
