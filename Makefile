@@ -1,0 +1,42 @@
+# Two commands do all set-up: `make demo` runs the main job on real data, `make test` passes the tests.
+# All cargo commands build the whole workspace in one profile, so that each dependency is built once.
+
+CARGO := cargo
+VENV := .venv
+# Python is needed for the ONNX Runtime library alone, which is taken from its package.
+PYTHON := python3
+
+.PHONY: demo build test check fmt clippy doc unit golden
+
+demo: build
+	target/release/fuseval run examples/kuairand.yaml
+
+build:
+	$(CARGO) build --release --workspace --locked
+
+# What .ci/run calls.
+test: check
+
+check: fmt clippy doc unit
+
+fmt:
+	$(CARGO) fmt --all --check
+
+clippy:
+	$(CARGO) clippy --release --workspace --all-targets --locked -- -D warnings
+
+doc:
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --no-deps --locked
+
+unit: $(VENV)/done
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(CARGO) test --release --workspace --locked
+
+# ONNX Runtime for the tests; without it they use the embedded engine and say what they skip.
+$(VENV)/done: testdata/requirements.txt
+	$(PYTHON) -m venv $(VENV) && $(VENV)/bin/pip install --quiet -r testdata/requirements.txt && touch $@ \
+	|| { echo "skipped: no Python package onnxruntime here, so tests on ONNX Runtime are skipped"; mkdir -p $(VENV) && touch $@; }
+	@if [ -x $(VENV)/bin/python ]; then $(VENV)/bin/python testdata/cluster.py --check; fi
+
+# Writes the expected texts of the golden tests anew; look at the difference before it is committed.
+golden:
+	UPDATE_GOLDEN=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(CARGO) test --release --workspace --locked golden
