@@ -122,7 +122,7 @@ pub(crate) fn selections(
     bucket: &Bucket,
     source: &dyn Source,
 ) -> Result<Vec<(Slice, Selection)>> {
-    let uses = uses(plan, head, labels, bucket, source).map_err(|error| error.at(format!("head `{}`", head.name)))?;
+    let uses = uses(plan, head, labels, bucket, source)?;
     let weighted = head.weight.is_some();
     let mut out = vec![(Slice::default(), Selection::new(weighted))];
     let mut first_of_definition = Vec::new();
@@ -225,6 +225,7 @@ fn uses(plan: &Plan, head: &Head, range: LabelRange, bucket: &Bucket, source: &d
         }
     };
     let drops = plan.on_invalid == OnInvalid::Drop;
+    let placed = |error: Error, row: usize| error.at(format!("head `{}`", head.name)).at(bucket.place(row, source));
     let mut uses = Vec::with_capacity(bucket.rows());
     for (row, label) in labels.iter().enumerate() {
         if mask.as_ref().is_some_and(|mask| mask.get(row) != Some(&true)) {
@@ -238,7 +239,7 @@ fn uses(plan: &Plan, head: &Head, range: LabelRange, bucket: &Bucket, source: &d
                 uses.push(Use::Dropped);
                 continue;
             }
-            Some(found) => return Err(bad_weight(found, head, plan).at(bucket.place(row, source))),
+            Some(found) => return Err(placed(bad_weight(found, head, plan), row)),
         };
         if weight == 0.0 {
             uses.push(Use::Out);
@@ -248,17 +249,17 @@ fn uses(plan: &Plan, head: &Head, range: LabelRange, bucket: &Bucket, source: &d
             Some(label) if range.contains(*label) => uses.push(Use::In { label: *label, weight }),
             None => {
                 if !drops {
-                    return Err(missing_label("null", head, &labels).at(bucket.place(row, source)));
+                    return Err(placed(missing_label("null", head, &labels), row));
                 }
                 uses.push(Use::Dropped);
             }
             Some(label) if label.is_nan() => {
                 if !drops {
-                    return Err(missing_label("NaN", head, &labels).at(bucket.place(row, source)));
+                    return Err(placed(missing_label("NaN", head, &labels), row));
                 }
                 uses.push(Use::Dropped);
             }
-            Some(label) => return Err(label_out_of_range(*label, range, head, plan).at(bucket.place(row, source))),
+            Some(label) => return Err(placed(label_out_of_range(*label, range, head, plan), row)),
         }
     }
     Ok(uses)

@@ -1,0 +1,9 @@
+//! The engine through its boundary, on sources and models in memory.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod data;
+mod errors;
+mod experiments;
+mod invariance;
+mod partials;
+mod values;
