@@ -81,9 +81,9 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// The error for a column that is not there.
+/// The error for a column that was named and that no file has.
 pub fn no_such_column(column: &str, columns: &[String]) -> Error {
-    Error::data(
+    Error::usage(
         "a column of the data",
         format!("`{column}`"),
         crate::nearest::suggestion(column, columns.iter().map(String::as_str)),

@@ -44,8 +44,8 @@ impl Bucket {
 enum Stop {
     /// An error of the data.
     Error(Error),
-    /// The segment with this fingerprint came back after it had ended.
-    Scattered(u128),
+    /// A segment came back after it had ended.
+    Scattered,
 }
 
 impl From<Error> for Stop {
@@ -135,10 +135,10 @@ impl<'a> Bucketer<'a> {
     fn finish(&mut self) -> std::result::Result<(), Stop> {
         self.end_segment()?;
         self.cut()?;
-        match self.completeness.repeated() {
-            Some(fingerprint) if self.plan.needs_whole_segments() => Err(Stop::Scattered(fingerprint)),
-            _ => Ok(()),
+        if self.plan.needs_whole_segments() && self.completeness.is_repeated() {
+            return Err(Stop::Scattered);
         }
+        Ok(())
     }
 
     /// The next bucket that is complete.
@@ -165,10 +165,10 @@ impl<'a> Bucketer<'a> {
 
     fn end_segment(&mut self) -> std::result::Result<(), Stop> {
         let Some(key) = self.open.take() else { return Ok(()) };
-        match self.completeness.ended(key.fingerprint()) {
-            Some(fingerprint) if self.plan.needs_whole_segments() => Err(Stop::Scattered(fingerprint)),
-            _ => Ok(()),
+        if self.completeness.ended(key.fingerprint()) && self.plan.needs_whole_segments() {
+            return Err(Stop::Scattered);
         }
+        Ok(())
     }
 
     fn take(&mut self, rows: &Rows, from: usize, to: usize) {
@@ -259,9 +259,7 @@ pub(crate) fn read(
         match pushed {
             Ok(()) => {}
             Err(Stop::Error(error)) => return Err((bucketer.buckets(), error)),
-            Err(Stop::Scattered(fingerprint)) => {
-                return Err((bucketer.buckets(), scattered_error(fingerprint, plan, source)));
-            }
+            Err(Stop::Scattered) => return Err((bucketer.buckets(), scattered_error(plan, source))),
         }
         if batch.is_none() {
             return Ok(reading(&mut bucketer, read_time));

@@ -3,6 +3,8 @@
 //! 16 bytes per segment: the fingerprints of all ended segments. They are sorted whenever their number has doubled, so a
 //! scattered input is noticed early, and once more at the end.
 
+use std::collections::HashMap;
+
 use fuseval_core::{Error, Result, Scan, SegmentKey, Source};
 
 use crate::bucket::key_of;
@@ -19,21 +21,21 @@ pub(crate) struct Completeness {
 const FIRST_CHECK: usize = 1 << 16;
 
 impl Completeness {
-    /// Notes the end of a run of rows with one key; the fingerprint of a key that ended before, if one is seen now.
-    pub(crate) fn ended(&mut self, fingerprint: u128) -> Option<u128> {
+    /// Notes the end of a run of rows with one key; whether, as far as is looked at now, a key ended twice.
+    pub(crate) fn ended(&mut self, fingerprint: u128) -> bool {
         self.ended.push(fingerprint);
         if self.ended.len() < self.check_at.max(FIRST_CHECK) {
-            return None;
+            return false;
         }
-        let repeated = self.repeated();
+        let repeated = self.is_repeated();
         self.check_at = 2 * self.ended.len();
         repeated
     }
 
-    /// The fingerprint of a key that ended more than once, if there is one.
-    pub(crate) fn repeated(&mut self) -> Option<u128> {
+    /// Whether a key ended more than once.
+    pub(crate) fn is_repeated(&mut self) -> bool {
         self.ended.sort_unstable();
-        self.ended.windows(2).find(|pair| pair.first() == pair.last()).and_then(|pair| pair.first().copied())
+        self.ended.windows(2).any(|pair| pair.first() == pair.last())
     }
 
     /// The number of different keys.
@@ -44,44 +46,40 @@ impl Completeness {
     }
 }
 
-/// The error for a segment that came back: reads the keys again to name the segment and both places.
-pub(crate) fn scattered_error(fingerprint: u128, plan: &Plan, source: &dyn Source) -> Error {
-    match find(fingerprint, plan, source) {
+/// The error for a segment that came back: reads the keys again and names the first one that does, with both places.
+pub(crate) fn scattered_error(plan: &Plan, source: &dyn Source) -> Error {
+    match first_scattered(plan, source) {
         Ok(Some(error)) | Err(error) => error,
         Ok(None) => Error::defect("the segment that came back", "none on a second reading"),
     }
 }
 
-fn find(fingerprint: u128, plan: &Plan, source: &dyn Source) -> Result<Option<Error>> {
+fn first_scattered(plan: &Plan, source: &dyn Source) -> Result<Option<Error>> {
     let requests = plan.segment.iter().filter_map(|column| plan.requests.get(*column)).cloned().collect();
-    let (mut inside, mut last_place, mut ended) = (false, String::new(), false);
+    let mut last_rows: HashMap<u128, (usize, u64)> = HashMap::new();
+    let mut open = None;
     let mut key = SegmentKey::new();
     for rows in source.scan(&Scan { requests })? {
         let rows = rows?;
         let keys: Vec<KeyColumn> = rows.columns.iter().map(KeyColumn::new).collect::<Result<_>>()?;
         for (row, number) in rows.row_numbers.iter().enumerate() {
             key_of(&keys, row, &mut key);
-            let here = key.fingerprint() == fingerprint;
-            ended |= inside && !here;
-            if here && ended {
-                let shown =
-                    plan.segment_names.iter().zip(&keys).map(|(name, column)| {
-                        column.with_text(row, |text| format!("{name} = {}", text.unwrap_or("null")))
-                    });
-                let shown = shown.collect::<Vec<_>>().join(", ");
-                return Ok(Some(
-                    Error::data(
-                        format!("the rows of the segment {shown} next to each other"),
-                        format!("one that follows other segments; the rows before it ended at {last_place}"),
-                        "sort the data by the segment key, or ask only for metrics over rows, which take any order",
-                    )
-                    .at(source.place(rows.file, *number)),
-                ));
-            }
-            if here {
-                last_place = source.place(rows.file, *number);
-            }
-            inside = here;
+            let fingerprint = key.fingerprint();
+            let before = last_rows.insert(fingerprint, (rows.file, *number));
+            let (Some((file, last)), false) = (before, open == Some(fingerprint)) else {
+                open = Some(fingerprint);
+                continue;
+            };
+            let text = |(name, column): (&String, &KeyColumn)| {
+                column.with_text(row, |text| format!("{name} = {}", text.unwrap_or("null")))
+            };
+            let shown: Vec<String> = plan.segment_names.iter().zip(&keys).map(text).collect();
+            let error = Error::data(
+                format!("the rows of the segment {} next to each other", shown.join(", ")),
+                format!("one that follows other segments; the rows before it ended at {}", source.place(file, last)),
+                "sort the data by the segment key, or ask only for metrics over rows, which take any order",
+            );
+            return Ok(Some(error.at(source.place(rows.file, *number))));
         }
     }
     Ok(None)
@@ -95,11 +93,11 @@ mod tests {
     fn a_key_that_comes_back_is_found() {
         let mut keys = Completeness::default();
         for key in 0..100_000u128 {
-            assert_eq!(keys.ended(key * 7 % 100_003), None);
+            assert!(!keys.ended(key * 7 % 100_003));
         }
-        assert_eq!(keys.repeated(), None);
-        assert_eq!(keys.ended(7), None);
-        assert_eq!(keys.repeated(), Some(7));
+        assert!(!keys.is_repeated());
+        assert!(!keys.ended(7));
+        assert!(keys.is_repeated());
         assert_eq!(keys.distinct(), 100_000);
     }
 }

@@ -1,1 +1,44 @@
-//! Rows in: files, formats, SQL expressions
+//! Rows in: files, formats, SQL expressions. The only crate that knows DataFusion.
+//!
+//! ```text
+//! paths ─▶ file (footer | csv) ─▶ table (one type per column) ─▶ plan ─▶ read ─▶ scan ─▶ rows, in logical order
+//!                                              └── expression: filter, derived columns, predicates ──┘
+//! ```
+//! A file is read by DataFusion's readers; filters, derived columns and predicates are computed here, after reading, so
+//! that the number of each row in its file stays known.
+
+mod options;
+
+mod paths;
+
+mod file;
+
+mod footer;
+
+mod csv;
+
+mod types;
+
+mod cast;
+
+mod table;
+
+mod session;
+
+mod expression;
+
+mod columns;
+
+mod plan;
+
+mod read;
+
+mod scan;
+
+mod source;
+
+mod write;
+
+pub use options::SourceOptions;
+pub use source::{FileSource, open};
+pub use write::ParquetFile;

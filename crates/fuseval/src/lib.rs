@@ -1,1 +1,26 @@
-//! One-pass evaluation of ranking and recommendation models
+//! fuseval: evaluation of ranking and recommendation models in one pass. This crate joins the contract, the catalogue, the
+//! sources, the engine and the model runtimes; the `fuseval` binary is a thin shell over it.
+//!
+//! ```no_run
+//! use fuseval::{Options, RunFile, evaluate};
+//!
+//! let run_file = RunFile::read("eval.yaml".as_ref(), &[])?;
+//! let evaluation = evaluate(&run_file, &Options::default())?;
+//! println!("{}", evaluation.to_json());
+//! # Ok::<(), fuseval_core::Error>(())
+//! ```
+
+mod asked;
+mod evaluation;
+mod records;
+mod results;
+mod run_directory;
+mod table;
+
+pub mod run_file;
+
+pub use evaluation::{Evaluation, Options, Progress, evaluate, evaluate_with};
+pub use fuseval_core::{Error, ErrorKind, Result};
+pub use run_directory::RunDirectory;
+pub use run_file::RunFile;
+pub use table::Format;

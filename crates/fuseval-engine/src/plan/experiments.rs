@@ -7,7 +7,7 @@ use super::{Change, Experiment, FeaturePlace};
 use crate::specification::{ExperimentSpecification, FeatureChoice, Filling, Scalar, Specification};
 
 pub(super) fn resolve(asked: &Specification, features: &[FeaturePlace], model: &dyn Model) -> Result<Vec<Experiment>> {
-    if !asked.experiments.is_empty() && model.backend() == "columns" {
+    if !asked.experiments.is_empty() && model.backend() == super::inputs::COLUMNS {
         return Err(Error::usage(
             "a model for experiments on features",
             "scores that are columns",

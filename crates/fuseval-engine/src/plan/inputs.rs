@@ -45,6 +45,7 @@ pub(super) fn resolve(
             .at("model.inputs"));
         }
     }
+    let from_model = model.backend() != COLUMNS;
     let mut features: Vec<FeaturePlace> = Vec::new();
     let mut widths = Vec::new();
     for (place, input) in model.inputs().iter().enumerate() {
@@ -54,7 +55,7 @@ pub(super) fn resolve(
         };
         let mut offset = 0;
         for name in &columns {
-            let feature = feature(asked, source, input, name, columns.len(), requests)?;
+            let feature = feature(asked, source, input, name, columns.len(), from_model, requests)?;
             let width = feature.width;
             features.push(FeaturePlace { input: place, offset, ..feature });
             offset += width;
@@ -91,22 +92,22 @@ fn feature(
     input: &Input,
     name: &str,
     columns: usize,
+    from_model: bool,
     requests: &mut Requests,
 ) -> Result<FeaturePlace> {
-    let columns_known = source.columns();
-    if !columns_known.iter().any(|column| column == name) {
-        let known = columns_known.iter().map(String::as_str);
-        return Err(Error::data(
+    let known = source.columns();
+    if from_model && !known.iter().any(|column| column == name) {
+        return Err(Error::usage(
             format!("a column for input `{}` of the model", input.name),
             format!("no column `{name}`"),
             format!(
                 "{}; map inputs to columns with `model: {{inputs: {{{}: column}}}}`",
-                fuseval_core::nearest::suggestion(name, known),
+                fuseval_core::nearest::suggestion(name, known.iter().map(String::as_str)).trim_end_matches('?'),
                 input.name
             ),
         ));
     }
-    let column = requests.column(source, name, "feature")?;
+    let column = requests.column(source, name, if from_model { "feature" } else { "score" })?;
     let data_type = source.column_type(name)?;
     let (value_type, width) = match &data_type {
         DataType::FixedSizeList(field, width) => {
@@ -125,11 +126,12 @@ fn feature(
         other => (other.clone(), 1),
     };
     if !crate::features::is_convertible(&value_type, input.element) {
-        return Err(Error::model(
-            format!("{} values for input `{}`", input.element.name(), input.name),
-            format!("column `{name}` of type {data_type}"),
-            "map the input to another column, or derive one of a type that fits",
-        ));
+        let expected = match from_model {
+            true => format!("{} values for input `{}`", input.element.name(), input.name),
+            false => "numbers in the score column".to_string(),
+        };
+        let found = format!("column `{name}` of type {data_type}");
+        return Err(Error::usage(expected, found, "choose another column, or derive one of a type that fits"));
     }
     let fill_null = asked.fill_null.iter().find(|(feature, _)| feature == name).map(|(_, value)| value.clone());
     if let Some(value) = &fill_null {
@@ -138,6 +140,9 @@ fn feature(
     }
     Ok(FeaturePlace { name: name.to_string(), column, input: 0, offset: 0, width, element: input.element, fill_null })
 }
+
+/// The backend of a run without a model.
+pub(super) const COLUMNS: &str = "columns";
 
 /// The model of a run without a model: its inputs are the score columns, its outputs the same.
 pub struct ColumnScores {
@@ -171,7 +176,7 @@ impl Model for ColumnScores {
     }
 
     fn backend(&self) -> &str {
-        "columns"
+        COLUMNS
     }
 
     fn scorer(&self, columns: &[OutputColumn]) -> Result<Box<dyn Scorer>> {

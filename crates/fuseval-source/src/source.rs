@@ -1,0 +1,72 @@
+//! The source that reads files.
+
+use std::sync::Arc;
+
+use arrow_schema::DataType;
+use fuseval_core::{Result, Rows, Scan, Source};
+
+use crate::columns::Columns;
+use crate::expression::Expression;
+use crate::options::{DeclaredTypes, SourceOptions};
+use crate::plan::Plan;
+use crate::scan::scan;
+use crate::session::Session;
+use crate::table::Table;
+
+/// Files as a source of rows.
+#[derive(Debug)]
+pub struct FileSource {
+    session: Session,
+    columns: Arc<Columns>,
+    filter: Option<Arc<Expression>>,
+    files: Vec<String>,
+}
+
+/// Finds the files, reads their metadata (footers of Parquet, header lines of CSV), and checks filter and derived columns.
+pub fn open(options: SourceOptions) -> Result<FileSource> {
+    let declared = DeclaredTypes::new(&options.text_columns, &options.types)?;
+    let table = Table::open(&options.paths, declared)?;
+    let session = Session::new()?;
+    let columns = Columns::new(table, || session.context().clone(), &options.derive)?;
+    let filter = match &options.filter {
+        Some(sql) => {
+            let filter = Expression::predicate(session.context(), sql, &columns);
+            Some(Arc::new(filter.map_err(|error| error.at("filter"))?))
+        }
+        None => None,
+    };
+    let files = columns.table.files.iter().map(|file| file.shown.clone()).collect();
+    Ok(FileSource { session, columns: Arc::new(columns), filter, files })
+}
+
+impl Source for FileSource {
+    fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    fn columns(&self) -> Vec<String> {
+        self.columns.names()
+    }
+
+    fn column_type(&self, column: &str) -> Result<DataType> {
+        self.columns.column_type(column)
+    }
+
+    fn check_predicate(&self, sql: &str) -> Result<()> {
+        Expression::predicate(self.session.context(), sql, &self.columns).map(|_| ())
+    }
+
+    fn row_count(&self) -> Option<u64> {
+        self.columns.table.files.iter().map(|file| file.row_count()).sum()
+    }
+
+    fn row_group(&self, file: usize, row_number: u64) -> Option<u64> {
+        self.columns.table.files.get(file)?.row_group(row_number)
+    }
+
+    fn scan(&self, request: &Scan) -> Result<Box<dyn Iterator<Item = Result<Rows>> + Send>> {
+        let context = self.session.context().clone();
+        let plan = Plan::new(request, self.filter.as_ref(), &self.columns, || context.clone())?;
+        Ok(Box::new(scan(&self.session.reading, context, Arc::clone(&self.columns), plan)?))
+    }
+}

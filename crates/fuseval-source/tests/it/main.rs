@@ -1,0 +1,11 @@
+//! The source through its public interface: files in, rows or an error out.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod csv;
+mod fixture;
+mod order;
+mod paths;
+mod refusals;
+mod sql;
+mod types;
+mod write;

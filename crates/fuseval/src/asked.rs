@@ -1,0 +1,210 @@
+//! From the run file as written to what is asked of source, model and engine.
+
+use std::path::Path;
+
+use fuseval_core::{Error, MetricId, OptionValue, Result, ScoreKind, Source};
+use fuseval_engine::Specification;
+use fuseval_engine::specification::{
+    ExperimentSpecification, FeatureChoice, Filling, HeadSpecification, OnInvalid, Scalar, SliceSpecification,
+};
+use fuseval_source::SourceOptions;
+
+use crate::RunFile;
+use crate::run_file::{
+    ExperimentBlock, KindWord, MetricEntry, MetricValue, ModelBlock, ModelEntry, OnInvalidWord, OneOrMany, Text,
+};
+
+/// Refuses keys that a later version will bring: they are never ignored.
+pub(crate) fn refuse_not_yet(run_file: &RunFile) -> Result<()> {
+    let data = &run_file.data;
+    let keys = [
+        ("gates", run_file.gates.is_some()),
+        ("preset", run_file.preset.is_some()),
+        ("no_positive", run_file.no_positive.is_some()),
+        ("exact_budget", run_file.exact_budget.is_some()),
+        ("interval", run_file.interval.is_some()),
+        ("data.row_key", !data.row_key.is_empty()),
+        ("data.item", data.item.is_some()),
+        ("data.clustered", data.clustered.is_some()),
+        ("data.expect", data.expect.is_some()),
+        ("model as a list", matches!(run_file.model, Some(ModelEntry::Many(_)))),
+    ];
+    match keys.iter().find(|(_, given)| *given) {
+        Some((key, _)) => Err(Error::usage(
+            "keys that this version knows",
+            format!("`{key}`, which is not yet one of them"),
+            "leave it out",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The model block, if there is one.
+pub(crate) fn model(run_file: &RunFile) -> Option<&ModelBlock> {
+    match &run_file.model {
+        Some(ModelEntry::One(model)) => Some(model),
+        _ => None,
+    }
+}
+
+/// A path of the run file, relative to its folder.
+pub(crate) fn resolved(run_file: &RunFile, path: &str) -> String {
+    let is_url = path.contains("://");
+    if is_url || Path::new(path).is_absolute() || run_file.base.as_os_str().is_empty() {
+        return path.to_string();
+    }
+    run_file.base.join(path).to_string_lossy().into_owned()
+}
+
+pub(crate) fn source_options(run_file: &RunFile) -> Result<SourceOptions> {
+    let data = &run_file.data;
+    let paths: Vec<String> = data.path.list().iter().map(|path| resolved(run_file, path)).collect();
+    if paths.is_empty() {
+        return Err(Error::usage("one path or more in `data.path`", "none", "name a file, a glob or a directory"));
+    }
+    // A slice that is not a column is a predicate; the source ignores names that are no columns.
+    let mut text_columns = data.segment.list();
+    text_columns.extend(run_file.slices.iter().flat_map(OneOrMany::list));
+    Ok(SourceOptions {
+        paths,
+        filter: data.filter.clone(),
+        derive: data.derive.iter().map(|(name, sql)| (name.clone(), sql.clone())).collect(),
+        text_columns,
+        types: data.types.iter().map(|(name, word)| (name.clone(), word.clone())).collect(),
+    })
+}
+
+pub(crate) fn specification(run_file: &RunFile, source: &dyn Source) -> Result<Specification> {
+    let columns = source.columns();
+    let model = model(run_file);
+    let inputs = model.map(|model| model.inputs.iter().map(|(name, columns)| (name.clone(), columns.list())).collect());
+    let fill_null =
+        model.map(|model| model.fill_null.iter().map(|(name, value)| (name.clone(), scalar(value))).collect());
+    let mut metrics = Vec::new();
+    for (place, entry) in run_file.metrics.iter().enumerate() {
+        metrics.extend(metric(entry).map_err(|error| error.at(format!("metrics[{place}]")))?);
+    }
+    Ok(Specification {
+        segment: run_file.data.segment.list(),
+        carryover: run_file.data.carryover.list(),
+        inputs: inputs.unwrap_or_default(),
+        fill_null: fill_null.unwrap_or_default(),
+        heads: run_file
+            .heads
+            .iter()
+            .map(|(name, head)| HeadSpecification {
+                name: name.clone(),
+                score: head.score.clone().unwrap_or_else(|| name.clone()),
+                label: head.label.clone(),
+                kind: match head.kind {
+                    KindWord::Probability => ScoreKind::Probability,
+                    KindWord::Logit => ScoreKind::Logit,
+                    KindWord::Raw => ScoreKind::Raw,
+                },
+                weight: head.weight.clone(),
+                mask: head.mask.clone(),
+                positive: head.positive.as_ref().map(Text::to_string),
+                label_threshold: head.label_threshold,
+            })
+            .collect(),
+        metrics,
+        slices: run_file.slices.iter().map(|slice| self::slice(slice, &columns)).collect(),
+        experiments: run_file
+            .experiments
+            .iter()
+            .enumerate()
+            .map(|(place, block)| experiment(block).map_err(|error| error.at(format!("experiments[{place}]"))))
+            .collect::<Result<_>>()?,
+        seed: run_file.seed,
+        on_invalid: match run_file.on_invalid {
+            OnInvalidWord::Error => OnInvalid::Error,
+            OnInvalidWord::Drop => OnInvalid::Drop,
+        },
+    })
+}
+
+fn slice(entry: &OneOrMany, columns: &[String]) -> SliceSpecification {
+    match entry {
+        OneOrMany::Many(names) => SliceSpecification::Columns(names.clone()),
+        OneOrMany::One(text) if is_name(text) || columns.contains(text) => {
+            SliceSpecification::Columns(vec![text.clone()])
+        }
+        OneOrMany::One(sql) => SliceSpecification::Predicate(sql.clone()),
+    }
+}
+
+/// Whether a text can only be the name of a column: then an unknown one is an unknown column, not bad SQL.
+fn is_name(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn metric(entry: &MetricEntry) -> Result<Vec<MetricId>> {
+    let map = match entry {
+        MetricEntry::Name(names) => return MetricId::parse_list(names),
+        MetricEntry::Map(map) => map,
+    };
+    let mut id = MetricId::new("");
+    for (key, value) in map {
+        let value = match value {
+            MetricValue::One(value) => OptionValue::One(value.to_string()),
+            MetricValue::Many(values) => OptionValue::List(values.iter().map(Text::to_string).collect()),
+        };
+        match key.as_str() {
+            "name" => id.name = value.to_string(),
+            "k" => id.k = Some(value.to_string()),
+            _ => id.options.push((key.clone(), value)),
+        }
+    }
+    if id.name.is_empty() {
+        return Err(Error::usage("the key `name` in a metric", "none", "write for example `{name: precision, k: 10}`"));
+    }
+    Ok(vec![id])
+}
+
+fn experiment(block: &ExperimentBlock) -> Result<ExperimentSpecification> {
+    match (&block.permute, &block.fill) {
+        (Some(permute), None) => Ok(ExperimentSpecification::Permute {
+            features: features(&permute.features),
+            together: permute.together,
+            repeats: permute.repeats,
+            seed: permute.seed,
+            name: permute.name.clone(),
+        }),
+        (None, Some(fill)) => {
+            let chosen = match (&fill.feature, fill.features.is_empty()) {
+                (Some(feature), true) => FeatureChoice::Named(vec![feature.clone()]),
+                (None, _) => features(&fill.features),
+                (Some(_), false) => {
+                    return Err(Error::usage("`feature` or `features`", "both", "leave one of them out"));
+                }
+            };
+            let with = match &fill.with {
+                Text::Text(word) if word == "mean" => Filling::Mean,
+                Text::Text(word) if word == "missing" => Filling::Missing,
+                value => Filling::Constant(scalar(value)),
+            };
+            Ok(ExperimentSpecification::Fill { features: chosen, with, name: fill.name.clone() })
+        }
+        _ => Err(Error::usage(
+            "one of `permute` and `fill`",
+            if block.permute.is_some() { "both" } else { "none" },
+            "write one entry of the list for each experiment",
+        )),
+    }
+}
+
+fn features(entry: &OneOrMany) -> FeatureChoice {
+    match entry {
+        OneOrMany::One(word) if word == "all" => FeatureChoice::All,
+        other => FeatureChoice::Named(other.list()),
+    }
+}
+
+fn scalar(value: &Text) -> Scalar {
+    match value {
+        Text::Bool(truth) => Scalar::Bool(*truth),
+        Text::Integer(number) => Scalar::Number(*number as f64),
+        Text::Float(number) => Scalar::Number(*number),
+        Text::Text(text) => Scalar::Text(text.clone()),
+    }
+}

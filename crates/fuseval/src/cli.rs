@@ -1,0 +1,167 @@
+//! The command line. Only this module prints.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod progress;
+mod score;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use fuseval::{Error, Evaluation, Format, Options, Result, RunDirectory, RunFile};
+
+use progress::Bar;
+
+/// One-pass evaluation of ranking and recommendation models.
+#[derive(Debug, Parser)]
+#[command(name = "fuseval", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Evaluate a run file: the model, its experiments and all metrics in one pass
+    Run(RunArguments),
+    /// Evaluate scores that are already columns of a file
+    Score(score::ScoreArguments),
+    /// Print the JSON Schema of run files
+    Schema,
+}
+
+#[derive(Debug, Args)]
+struct RunArguments {
+    /// The run file (YAML)
+    file: PathBuf,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Options of `run` and `score`.
+#[derive(Debug, Args)]
+struct Common {
+    /// How to print the results
+    #[arg(long, value_enum, default_value = "table")]
+    format: FormatWord,
+    /// Worker threads [default: all cores]
+    #[arg(long, value_parser = positive)]
+    threads: Option<usize>,
+    /// Rows from which a bucket is cut at the next segment border [default: 8192]
+    #[arg(long, value_parser = positive)]
+    bucket_rows: Option<usize>,
+    /// The seed of experiments that have none of their own
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Set any key of the run file, for example `output.predictions=true`; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The library of ONNX Runtime [default: ORT_DYLIB_PATH, beside the binary, the onnxruntime package of Python]
+    #[arg(long, value_name = "PATH")]
+    onnxruntime: Option<PathBuf>,
+    /// No progress and no messages, only results and errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FormatWord {
+    /// Tables
+    Table,
+    /// The content of results.json
+    Json,
+    /// One line per number
+    Csv,
+    /// Tables in Markdown
+    Markdown,
+}
+
+impl Common {
+    fn options(&self) -> Options {
+        let default = Options::default();
+        Options {
+            threads: self.threads.unwrap_or(default.threads),
+            bucket_rows: self.bucket_rows.unwrap_or(default.bucket_rows),
+            onnxruntime: self.onnxruntime.clone(),
+            predictions: None,
+        }
+    }
+
+    /// The settings of `--set` and `--seed`.
+    fn settings(&self) -> Vec<String> {
+        let seed = self.seed.map(|seed| format!("seed={seed}"));
+        self.set.iter().cloned().chain(seed).collect()
+    }
+
+    fn print(&self, evaluation: &Evaluation) -> Result<()> {
+        let format = match self.format {
+            FormatWord::Table => Format::Table,
+            FormatWord::Json => Format::Json,
+            FormatWord::Csv => Format::Csv,
+            FormatWord::Markdown => Format::Markdown,
+        };
+        print(&evaluation.print(format))
+    }
+}
+
+/// Prints results. A reader that has gone away is no error of ours.
+fn print(text: &str) -> Result<()> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::usage("a standard output to write to", error.to_string(), "redirect the output elsewhere"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn positive(text: &str) -> std::result::Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("expected a whole number from 1 on".to_string()),
+        Ok(number) => Ok(number),
+    }
+}
+
+/// Runs the command; the exit code is that of the error's kind.
+pub(crate) fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Run(arguments) => run(&arguments),
+        Command::Score(arguments) => score::score(&arguments),
+        Command::Schema => schema(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let place = error.place();
+            eprintln!("error: {}", error.problem());
+            if !place.is_empty() {
+                eprintln!("   at: {place}");
+            }
+            eprintln!(" help: {}", error.help());
+            ExitCode::from(error.kind().exit_code())
+        }
+    }
+}
+
+fn run(arguments: &RunArguments) -> Result<()> {
+    let common = &arguments.common;
+    let run_file = RunFile::read(&arguments.file, &common.settings())?;
+    let directory = RunDirectory::new(&run_file)?;
+    let mut options = common.options();
+    if run_file.output.predictions {
+        options.predictions = Some(directory.predictions());
+    }
+    let evaluation = fuseval::evaluate_with(&run_file, &options, &Bar::new(common.quiet))?;
+    let place = directory.finish(&evaluation)?;
+    common.print(&evaluation)?;
+    if !common.quiet {
+        eprintln!("{}", evaluation.summary());
+        eprintln!("results: {}", place.join("results.json").display());
+    }
+    Ok(())
+}
+
+fn schema() -> Result<()> {
+    let schema = RunFile::schema();
+    print(&schema)
+}

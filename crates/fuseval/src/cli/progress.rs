@@ -1,0 +1,58 @@
+//! The progress bar: rows, rows per second, experiments, time left.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use fuseval::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar on standard error; where that is no terminal, or nobody wants one, nothing.
+pub(super) struct Bar {
+    quiet: bool,
+    bar: OnceLock<ProgressBar>,
+}
+
+impl Bar {
+    pub(super) fn new(quiet: bool) -> Self {
+        Self { quiet, bar: OnceLock::new() }
+    }
+}
+
+impl Progress for Bar {
+    fn started(&self, rows: Option<u64>, experiments: usize, backend: &str) {
+        if self.quiet {
+            return;
+        }
+        let bar = ProgressBar::with_draw_target(rows, ProgressDrawTarget::stderr());
+        let template = match rows {
+            Some(_) => "{msg}  {bar:30} {human_pos}/{human_len} rows  {per_sec}  {eta} left",
+            None => "{msg}  {spinner} {human_pos} rows  {per_sec}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("━╸─").with_key(
+                "per_sec",
+                |state: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
+                    let _ = write!(out, "{} rows/s", indicatif::HumanCount(state.per_sec() as u64));
+                },
+            ));
+        }
+        let others = experiments.saturating_sub(1);
+        let plural = if others == 1 { "" } else { "s" };
+        let what = if others == 0 { "baseline".to_string() } else { format!("baseline + {others} experiment{plural}") };
+        bar.set_message(format!("{what} on {backend}"));
+        bar.enable_steady_tick(Duration::from_millis(100));
+        let _ = self.bar.set(bar);
+    }
+
+    fn rows(&self, rows: usize) {
+        if let Some(bar) = self.bar.get() {
+            bar.inc(rows as u64);
+        }
+    }
+
+    fn ended(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+    }
+}

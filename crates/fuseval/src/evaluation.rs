@@ -1,0 +1,177 @@
+//! Evaluation: what a run file asks for, done.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use fuseval_core::{Error, Model, Result, Source};
+use fuseval_engine::plan::ColumnScores;
+use fuseval_engine::predictions::PredictionSink;
+use fuseval_engine::run::DEFAULT_BUCKET_ROWS;
+use fuseval_engine::{Limits, Plan, ResultRow, report, run};
+use fuseval_onnx::{Backend, LoadOptions};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::{RunFile, asked};
+
+/// How a run may use the machine, and where it finds ONNX Runtime. None of it is part of what is asked.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Workers.
+    pub threads: usize,
+    /// Rows from which a bucket is cut at the next segment border.
+    pub bucket_rows: usize,
+    /// The library of ONNX Runtime, if it is not to be searched.
+    pub onnxruntime: Option<PathBuf>,
+    /// Where the predictions go, if `output.predictions` is set.
+    pub predictions: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { threads, bucket_rows: DEFAULT_BUCKET_ROWS, onnxruntime: None, predictions: None }
+    }
+}
+
+/// What is told about a run while it goes on.
+pub trait Progress: Sync {
+    /// The plan is made: rows before the filter, if known, the number of experiments, and what runs the model.
+    fn started(&self, rows: Option<u64>, experiments: usize, backend: &str);
+    /// So many more rows are evaluated.
+    fn rows(&self, rows: usize);
+    /// The run ends, well or not.
+    fn ended(&self);
+}
+
+/// Nobody is told.
+struct Silent;
+
+impl Progress for Silent {
+    fn started(&self, _rows: Option<u64>, _experiments: usize, _backend: &str) {}
+    fn rows(&self, _rows: usize) {}
+    fn ended(&self) {}
+}
+
+/// The results of a run.
+pub struct Evaluation {
+    pub(crate) plan: Plan,
+    pub(crate) fingerprint: String,
+    pub(crate) rows: Vec<ResultRow>,
+    pub(crate) facts: Facts,
+}
+
+/// Facts about the run that are not results.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts {
+    pub(crate) rows: u64,
+    pub(crate) segments: Option<u64>,
+    pub(crate) buckets: u64,
+    pub(crate) threads: usize,
+    pub(crate) backend: String,
+    pub(crate) seed: u64,
+    pub(crate) wall_s: f64,
+    pub(crate) read_s: f64,
+    pub(crate) perturb_s: f64,
+    pub(crate) infer_s: f64,
+    pub(crate) metric_s: f64,
+    /// (feature, rows in which it was missing).
+    pub(crate) missing: Vec<(String, u64)>,
+}
+
+/// Evaluates a run file.
+pub fn evaluate(run_file: &RunFile, options: &Options) -> Result<Evaluation> {
+    evaluate_with(run_file, options, &Silent)
+}
+
+/// Evaluates a run file and tells how far it is.
+pub fn evaluate_with(run_file: &RunFile, options: &Options, progress: &dyn Progress) -> Result<Evaluation> {
+    let started = Instant::now();
+    asked::refuse_not_yet(run_file)?;
+    let source = fuseval_source::open(asked::source_options(run_file)?)?;
+    let specification = asked::specification(run_file, &source)?;
+    let model: Box<dyn Model> = match asked::model(run_file) {
+        None => Box::new(ColumnScores::new(&specification)),
+        Some(model) => {
+            let load = LoadOptions { backend: model.backend.parse::<Backend>()?, library: options.onnxruntime.clone() };
+            fuseval_onnx::load(Path::new(&asked::resolved(run_file, &model.path)), &load)?
+        }
+    };
+    let plan = Plan::new(&specification, &source, model.as_ref(), &fuseval_metrics::metric)?;
+    let fingerprint = fingerprint(run_file)?;
+    let limits = Limits { threads: options.threads, bucket_rows: options.bucket_rows };
+    let mut predictions = match &options.predictions {
+        Some(path) => {
+            let schema = fuseval_engine::predictions::schema(&plan, &source)?;
+            Some(PredictionFile(fuseval_source::ParquetFile::create(path, schema)?))
+        }
+        None => None,
+    };
+    progress.started(source.row_count(), plan.experiments.len(), model.backend());
+    let sink = predictions.as_mut().map(|file| file as &mut dyn PredictionSink);
+    let done = run(&plan, &fingerprint, &source, model.as_ref(), limits, sink, &|rows| progress.rows(rows));
+    progress.ended();
+    let done = done?;
+    if let Some(file) = predictions {
+        file.0.finish()?;
+    }
+    let reporting = Instant::now();
+    let rows = report(&plan, done.partial)?;
+    let metric_time = done.metric_time + reporting.elapsed();
+    let missing =
+        plan.features.iter().zip(&done.missing).filter(|(_, rows)| **rows > 0 && asked::model(run_file).is_some());
+    let facts = Facts {
+        rows: done.rows,
+        segments: done.segments,
+        buckets: done.buckets,
+        threads: options.threads,
+        backend: model.backend().to_string(),
+        seed: run_file.seed,
+        wall_s: started.elapsed().as_secs_f64(),
+        read_s: done.read_time.as_secs_f64(),
+        perturb_s: done.perturb_time.as_secs_f64(),
+        infer_s: done.infer_time.as_secs_f64(),
+        metric_s: metric_time.as_secs_f64(),
+        missing: missing.map(|(feature, rows)| (feature.name.clone(), *rows)).collect(),
+    };
+    Ok(Evaluation { plan, fingerprint, rows, facts })
+}
+
+impl Evaluation {
+    /// One line for people: how much was done, how fast, on what.
+    pub fn summary(&self) -> String {
+        let facts = &self.facts;
+        let scored = facts.rows * self.plan.experiments.len() as u64;
+        let rate = (scored as f64 / facts.wall_s.max(1e-9)) as u64;
+        format!(
+            "{} rows × {} experiments in {:.2} s ({} rows/s) on {}, {} threads",
+            crate::table::grouped(facts.rows),
+            self.plan.experiments.len(),
+            facts.wall_s,
+            crate::table::grouped(rate),
+            facts.backend,
+            facts.threads,
+        )
+    }
+}
+
+struct PredictionFile(fuseval_source::ParquetFile);
+
+impl PredictionSink for PredictionFile {
+    fn write(&mut self, batch: &arrow_array::RecordBatch) -> Result<()> {
+        self.0.write(batch)
+    }
+}
+
+/// What makes two runs the same plan: all of the run file but its output, and the content of the model.
+fn fingerprint(run_file: &RunFile) -> Result<String> {
+    let asked = RunFile { output: crate::run_file::OutputBlock::default(), ..run_file.clone() };
+    let mut bytes =
+        serde_json::to_vec(&asked).map_err(|error| Error::defect("a run file as JSON", error.to_string()))?;
+    if let Some(model) = asked::model(run_file) {
+        let path = asked::resolved(run_file, &model.path);
+        let content = std::fs::read(&path)
+            .map_err(|error| Error::usage("a model file", error.to_string(), "check `model.path`").at(path))?;
+        bytes.extend_from_slice(&xxh3_128(&content).to_le_bytes());
+    }
+    Ok(format!("{:032x}", xxh3_128(&bytes)))
+}

@@ -1,0 +1,164 @@
+//! From the text of a run file to its content, and from its syntax errors to ours.
+
+use std::path::Path;
+
+use fuseval_core::nearest::suggestion;
+use fuseval_core::{Error, Result};
+use serde::de::DeserializeOwned;
+
+use super::RunFile;
+
+impl RunFile {
+    /// Reads a run file and puts `settings` (`key=value`, keys with dots) over it.
+    pub fn read(path: &Path, settings: &[String]) -> Result<Self> {
+        let place = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Error::usage("a run file", error.to_string().to_lowercase(), "give the path of a YAML file").at(&place)
+        })?;
+        let mut run_file = Self::parse(&text, settings).map_err(|error| error.at(&place))?;
+        run_file.base = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        run_file.name = path.file_stem().map_or_else(|| "run".to_string(), |stem| stem.to_string_lossy().into_owned());
+        Ok(run_file)
+    }
+
+    /// Parses the text of a run file.
+    pub fn parse(text: &str, settings: &[String]) -> Result<Self> {
+        // Parsed on its own first, so that an error has a line and a column.
+        let run_file: Self = from_yaml(text)?;
+        if settings.is_empty() {
+            return Ok(run_file);
+        }
+        let tree: serde_json::Value = from_yaml(text)?;
+        Self::from_tree(tree, settings)
+    }
+
+    /// This run file with `settings` put over it.
+    pub fn with(&self, settings: &[String]) -> Result<Self> {
+        if settings.is_empty() {
+            return Ok(self.clone());
+        }
+        let tree =
+            serde_json::to_value(self).map_err(|error| Error::defect("a run file as a tree", error.to_string()))?;
+        Ok(Self { base: self.base.clone(), name: self.name.clone(), ..Self::from_tree(tree, settings)? })
+    }
+
+    fn from_tree(mut tree: serde_json::Value, settings: &[String]) -> Result<Self> {
+        for setting in settings {
+            set(&mut tree, setting).map_err(|error| error.at(format!("--set {setting}")))?;
+        }
+        serde_json::from_value(tree).map_err(|error| explained(&error.to_string()).at("the run file with --set"))
+    }
+}
+
+fn from_yaml<T: DeserializeOwned>(text: &str) -> Result<T> {
+    use serde_saphyr::Error as Yaml;
+    serde_saphyr::from_str(text).map_err(|error| {
+        let place = error.location().map(|location| format!("line {}, column {}", location.line(), location.column()));
+        let error = match error.without_snippet() {
+            Yaml::SerdeUnknownField { field, expected, .. } => unknown_key(field, expected),
+            Yaml::SerdeUnknownVariant { variant, expected, .. } => unknown_word(variant, expected),
+            Yaml::SerdeMissingField { field, .. } => missing_key(field),
+            other => unreadable(&other.to_string()),
+        };
+        error.at(place.unwrap_or_else(|| "the run file".to_string()))
+    })
+}
+
+/// Our error for a message of serde about a tree, in which names stand in back quotes.
+fn explained(message: &str) -> Error {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match quoted.split_first() {
+        Some((key, known)) if message.starts_with("unknown field") => unknown_key(key, known),
+        Some((word, known)) if message.starts_with("unknown variant") => unknown_word(word, known),
+        Some((key, _)) if message.starts_with("missing field") => missing_key(key),
+        _ => unreadable(message),
+    }
+}
+
+fn unknown_key(key: &str, known: &[&str]) -> Error {
+    Error::usage("a key of the run file", format!("`{key}`"), suggestion(key, known.iter().copied()))
+}
+
+fn unknown_word(word: &str, known: &[&str]) -> Error {
+    let expected = format!("one of {}", fuseval_core::nearest::listed(known));
+    Error::usage(expected, format!("`{word}`"), suggestion(word, known.iter().copied()))
+}
+
+fn missing_key(key: &str) -> Error {
+    Error::usage(format!("the key `{key}`"), "none", "add it; the README shows a run file with every key")
+}
+
+fn unreadable(message: &str) -> Error {
+    let first = message.lines().next().unwrap_or_default();
+    Error::usage("a run file in YAML", first, "see the README for a run file with every key")
+}
+
+/// Puts one `key=value` into the tree; the value is read as YAML.
+fn set(tree: &mut serde_json::Value, setting: &str) -> Result<()> {
+    let Some((key, value)) = setting.split_once('=') else {
+        return Err(Error::usage(
+            "key=value",
+            format!("`{setting}`"),
+            "write for example `--set output.predictions=true`",
+        ));
+    };
+    let value: serde_json::Value = from_yaml(value)?;
+    let mut at = tree;
+    for part in key.split('.') {
+        at = match at {
+            serde_json::Value::Array(items) => {
+                let length = items.len();
+                part.parse::<usize>().ok().and_then(|place| items.get_mut(place)).ok_or_else(|| {
+                    Error::usage(format!("a place below {length} in the list"), format!("`{part}`"), "count from 0")
+                })?
+            }
+            serde_json::Value::Object(map) => map.entry(part).or_insert(serde_json::Value::Null),
+            other => {
+                *other = serde_json::Value::Object(serde_json::Map::new());
+                match other {
+                    serde_json::Value::Object(map) => map.entry(part).or_insert(serde_json::Value::Null),
+                    _ => return Err(Error::defect("a map", "another value")),
+                }
+            }
+        };
+    }
+    *at = value;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = "data: {path: a.parquet}\nheads: {ctr: {label: click}}\nmetrics: [mae]\n";
+
+    #[test]
+    fn errors_name_line_column_and_the_nearest_key() {
+        let error = RunFile::parse("data: {path: a}\nmetrcs: [mae]\n", &[]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "line 2, column 1: expected a key of the run file, found `metrcs`; did you mean `metrics`?"
+        );
+        let error = RunFile::parse("data: {path: a}\nheads:\n  ctr: {label: l, kind: probabilty}\n", &[]).unwrap_err();
+        assert!(error.to_string().contains("line 3"), "{error}");
+        assert!(error.to_string().ends_with("found `probabilty`; did you mean `probability`?"), "{error}");
+        let error = RunFile::parse("data:\n  path: a\n  segmnt: [r]\n", &[]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "line 3, column 3: expected a key of the run file, found `segmnt`; did you mean `segment`?"
+        );
+        let error = RunFile::parse("heads: {}\n", &[]).unwrap_err();
+        assert!(error.to_string().contains("expected the key `data`, found none"), "{error}");
+    }
+
+    #[test]
+    fn settings_change_any_key() {
+        let settings = ["output.predictions=true", "metrics.0=rmse", "heads.ctr.kind=logit", "data.segment=[a, b]"];
+        let run_file = RunFile::parse(SMALL, &settings.map(str::to_string)).unwrap();
+        assert!(run_file.output.predictions);
+        assert_eq!(run_file.metrics, [super::super::MetricEntry::Name("rmse".to_string())]);
+        assert_eq!(run_file.data.segment.list(), ["a", "b"]);
+        let error = RunFile::parse(SMALL, &["output.predcitions=true".to_string()]).unwrap_err();
+        assert!(error.to_string().ends_with("found `predcitions`; did you mean `predictions`?"), "{error}");
+    }
+}

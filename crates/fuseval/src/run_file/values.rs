@@ -1,0 +1,87 @@
+//! Values of run files that may be written in more than one way.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One text or a list of texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum OneOrMany {
+    /// One.
+    One(String),
+    /// A list.
+    Many(Vec<String>),
+}
+
+impl Default for OneOrMany {
+    fn default() -> Self {
+        Self::Many(Vec::new())
+    }
+}
+
+impl OneOrMany {
+    /// The texts.
+    pub fn list(&self) -> Vec<String> {
+        match self {
+            Self::One(one) => vec![one.clone()],
+            Self::Many(many) => many.clone(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::Many(many) if many.is_empty())
+    }
+}
+
+impl From<Vec<String>> for OneOrMany {
+    fn from(many: Vec<String>) -> Self {
+        Self::Many(many)
+    }
+}
+
+/// A single value: a text, number or truth value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Text {
+    /// A truth value.
+    Bool(bool),
+    /// An integer.
+    Integer(i64),
+    /// A float.
+    Float(f64),
+    /// A text.
+    Text(String),
+}
+
+impl std::fmt::Display for Text {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Bool(value) => value.fmt(f),
+            Self::Integer(value) => value.fmt(f),
+            Self::Float(value) => value.fmt(f),
+            Self::Text(value) => value.fmt(f),
+        }
+    }
+}
+
+/// A metric: its name with cut-off and options, or a map of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum MetricEntry {
+    /// `name`, `name@k`, `name[option=value,…]` or `name@k[…]`.
+    Name(String),
+    /// `{name: …, k: …, option: value, …}`.
+    Map(IndexMap<String, MetricValue>),
+}
+
+/// The value of an option: single, or a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum MetricValue {
+    /// One.
+    One(Text),
+    /// A list.
+    Many(Vec<Text>),
+}

@@ -1,0 +1,11 @@
+//! The product through its boundary: the library on real data, and the binary as its users call it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr)]
+
+mod command_line;
+mod common;
+mod golden;
+mod invariance;
+mod memory;
+mod models;
+mod oracles;
+mod worked_example;

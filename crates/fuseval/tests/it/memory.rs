@@ -1,0 +1,111 @@
+//! Memory does not grow with rows where it need not: ten times the rows, the same peak.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_array::{ArrayRef, Float32Array, Int8Array, Int64Array, RecordBatch};
+use fuseval_core::random::KeyedRng;
+
+use crate::common::testdata;
+
+const FEATURES: [&str; 5] = ["duration_log", "user_rate", "user_log_count", "video_rate", "video_log_count"];
+
+/// A log with the features of the multi-head model, in requests of 10 rows.
+fn write_log(path: &Path, rows: i64) {
+    let mut rng = KeyedRng::new(1, &["memory"]);
+    let mut file: Option<fuseval_source::ParquetFile> = None;
+    for start in (0..rows).step_by(50_000) {
+        let range = start..(start + 50_000).min(rows);
+        let len = (range.end - range.start) as usize;
+        let mut integers = |bound: u64| -> ArrayRef {
+            Arc::new(Int64Array::from_iter_values((0..len).map(|_| rng.below(bound) as i64)))
+        };
+        let mut columns: Vec<(&str, ArrayRef)> = vec![
+            ("request", Arc::new(Int64Array::from_iter_values(range.clone().map(|row| row / 10)))),
+            ("user_idx", integers(600)),
+            ("video_idx", integers(1000)),
+            ("hour", integers(24)),
+            ("weekday", integers(7)),
+        ];
+        for name in FEATURES {
+            columns.push((
+                name,
+                Arc::new(Float32Array::from_iter_values((0..len).map(|_| rng.below(1000) as f32 / 500.0))),
+            ));
+        }
+        columns.push(("click", Arc::new(Int8Array::from_iter_values((0..len).map(|_| rng.below(2) as i8)))));
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        file.get_or_insert_with(|| fuseval_source::ParquetFile::create(path, batch.schema()).unwrap())
+            .write(&batch)
+            .unwrap();
+    }
+    file.unwrap().finish().unwrap();
+}
+
+/// The most memory that a run took, in KiB: the high-water mark that the kernel keeps, read until the process is gone.
+fn peak_kib(run_file: &Path) -> u64 {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fuseval"))
+        .args(["run", "--quiet", "--threads", "2"])
+        .arg(run_file)
+        .stdout(Stdio::null())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    loop {
+        if let Some(mark) = std::fs::read_to_string(&status).ok().and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+            line.split_whitespace().nth(1)?.parse().ok()
+        }) {
+            peak = mark;
+        }
+        match child.try_wait().unwrap() {
+            Some(status) => {
+                assert!(status.success());
+                return peak;
+            }
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+#[test]
+fn ten_times_the_rows_take_the_same_memory() {
+    if !cfg!(target_os = "linux") {
+        eprintln!("skipped: the high-water mark of memory is read from /proc");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let peak = |rows: i64| {
+        let name = format!("log{rows}");
+        write_log(&folder.path().join(format!("{name}.parquet")), rows);
+        // 20 fill experiments: four constants for each of the five float features.
+        let experiments: Vec<String> = FEATURES
+            .iter()
+            .flat_map(|feature| {
+                (0..4).map(move |value| {
+                    format!("  - fill: {{feature: {feature}, with: {value}, name: {feature}{value}}}")
+                })
+            })
+            .collect();
+        let run_file = folder.path().join(format!("{name}.yaml"));
+        let text = format!(
+            "data: {{path: {name}.parquet, segment: request}}\n\
+             model: {{path: {}, backend: embedded}}\n\
+             heads: {{pCTR: {{label: click, kind: probability}}}}\n\
+             metrics: [log_loss, calibration, precision@10, \"roc_auc[thresholds=1000]\"]\n\
+             experiments:\n{}\n",
+            testdata("kuairand/models/multi_head.onnx").display(),
+            experiments.join("\n")
+        );
+        std::fs::write(&run_file, text).unwrap();
+        peak_kib(&run_file)
+    };
+    let (small, large) = (peak(100_000), peak(1_000_000));
+    eprintln!("peak memory: {small} KiB for 100,000 rows, {large} KiB for 1,000,000 rows");
+    assert!(small > 10_000);
+    assert!(large as f64 <= 1.2 * small as f64, "peak memory grew from {small} to {large} KiB");
+}
