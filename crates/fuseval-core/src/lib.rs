@@ -1,5 +1,7 @@
 //! The contract of fuseval: what a metric, a state, a scorer, a perturbation, a source and a partial are, with the exact
 //! sums, the keyed randomness and the byte format that they share. No I/O, no threads.
+#![forbid(unsafe_code)]
+#![warn(clippy::indexing_slicing)]
 
 pub mod bytes;
 pub mod cell;

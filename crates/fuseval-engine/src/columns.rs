@@ -1,7 +1,7 @@
 //! Arrow arrays as the engine uses them: numbers for labels and weights, canonical texts for keys.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::types::{Float32Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, LargeStringArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
@@ -46,11 +46,14 @@ pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     })
 }
 
-/// The canonical texts of a key column: text as it is, integers in decimal, everything else as Arrow prints it.
+/// The canonical texts of a key column: text as it is, integers in decimal, floats with the fewest digits that name them
+/// (7, not 7.0, so that they agree with integers), everything else as Arrow prints it.
 pub(crate) enum KeyColumn {
     Text(LargeStringArray),
     Signed(ArrayRef),
     Unsigned(ArrayRef),
+    Single(ArrayRef),
+    Double(ArrayRef),
     Other(ArrayRef),
 }
 
@@ -62,17 +65,35 @@ impl KeyColumn {
             }
             other if other.is_signed_integer() => Self::Signed(cast(array, &DataType::Int64)?),
             other if other.is_unsigned_integer() => Self::Unsigned(cast(array, &DataType::UInt64)?),
+            DataType::Float16 | DataType::Float32 => Self::Single(cast(array, &DataType::Float32)?),
+            DataType::Float64 => Self::Double(array.clone()),
             _ => Self::Other(array.clone()),
         })
     }
 
+    fn array(&self) -> &dyn Array {
+        match self {
+            Self::Text(array) => array,
+            Self::Signed(array)
+            | Self::Unsigned(array)
+            | Self::Single(array)
+            | Self::Double(array)
+            | Self::Other(array) => array,
+        }
+    }
+
     /// Calls `f` with the canonical text of a row, or with `None` for null.
     pub(crate) fn with_text<T>(&self, row: usize, f: impl FnOnce(Option<&str>) -> T) -> T {
+        if self.array().is_null(row) {
+            return f(None);
+        }
         match self {
-            Self::Text(array) => f((!array.is_null(row)).then(|| array.value(row))),
-            Self::Signed(array) | Self::Unsigned(array) | Self::Other(array) if array.is_null(row) => f(None),
+            Self::Text(array) => f(Some(array.value(row))),
             Self::Signed(array) => f(Some(&array.as_primitive::<Int64Type>().value(row).to_string())),
             Self::Unsigned(array) => f(Some(&array.as_primitive::<UInt64Type>().value(row).to_string())),
+            // Adding zero turns −0 into 0.
+            Self::Single(array) => f(Some(&(array.as_primitive::<Float32Type>().value(row) + 0.0).to_string())),
+            Self::Double(array) => f(Some(&(array.as_primitive::<Float64Type>().value(row) + 0.0).to_string())),
             Self::Other(array) => {
                 let options = FormatOptions::default();
                 let text =
@@ -84,15 +105,11 @@ impl KeyColumn {
 
     /// Whether two rows hold the same key.
     pub(crate) fn same(&self, a: usize, b: usize) -> bool {
+        if self.array().is_null(a) || self.array().is_null(b) {
+            return self.array().is_null(a) && self.array().is_null(b);
+        }
         match self {
-            Self::Text(array) => {
-                array.is_null(a) == array.is_null(b) && (array.is_null(a) || array.value(a) == array.value(b))
-            }
-            Self::Signed(array) | Self::Unsigned(array) | Self::Other(array)
-                if array.is_null(a) || array.is_null(b) =>
-            {
-                array.is_null(a) && array.is_null(b)
-            }
+            Self::Text(array) => array.value(a) == array.value(b),
             Self::Signed(array) => {
                 let array = array.as_primitive::<Int64Type>();
                 array.value(a) == array.value(b)
@@ -101,7 +118,35 @@ impl KeyColumn {
                 let array = array.as_primitive::<UInt64Type>();
                 array.value(a) == array.value(b)
             }
-            Self::Other(_) => self.with_text(a, |a| self.with_text(b, |b| a == b)),
+            _ => self.with_text(a, |a| self.with_text(b, |b| a == b)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    use arrow_array::{Float32Array, Float64Array, Int8Array, UInt64Array};
+
+    #[test]
+    fn numbers_that_are_equal_have_one_text() {
+        let arrays: [ArrayRef; 4] = [
+            Arc::new(Int8Array::from(vec![Some(7), None])),
+            Arc::new(UInt64Array::from(vec![Some(7), None])),
+            Arc::new(Float32Array::from(vec![Some(7.0), None])),
+            Arc::new(Float64Array::from(vec![Some(7.0), None])),
+        ];
+        for array in arrays {
+            let keys = KeyColumn::new(&array).unwrap();
+            assert!(keys.with_text(0, |text| text == Some("7")), "{}", array.data_type());
+            assert!(keys.with_text(1, |text| text.is_none()));
+            assert!(keys.same(0, 0) && keys.same(1, 1) && !keys.same(0, 1));
+        }
+        let tenth: ArrayRef = Arc::new(Float32Array::from(vec![0.1, -0.0, 0.0]));
+        let keys = KeyColumn::new(&tenth).unwrap();
+        assert!(keys.with_text(0, |text| text == Some("0.1")));
+        assert!(keys.same(1, 2));
     }
 }

@@ -343,3 +343,6 @@ fn first_text(tensor: &Tensor) -> Option<&str> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! The fused pipeline, modules in flow order: what is asked becomes a plan, rows become buckets of whole segments, features
 //! are perturbed, the model scores them, states accumulate, partials merge, and the report finishes them.
+#![forbid(unsafe_code)]
+#![warn(clippy::indexing_slicing)]
 
 pub mod plan;
 pub mod specification;

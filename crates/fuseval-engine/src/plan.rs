@@ -59,6 +59,8 @@ pub enum SliceDefinition {
 pub struct Experiment {
     /// The name; the first experiment is `baseline`.
     pub name: String,
+    /// The name without the number of the repeat: repeats of one change share it.
+    pub group: String,
     /// The change.
     pub change: Change,
 }

@@ -1,4 +1,6 @@
 //! The catalogue: one metric per file, one list, and the few kinds of state that the metrics run on.
+#![forbid(unsafe_code)]
+#![warn(clippy::indexing_slicing)]
 
 pub mod calibration;
 pub mod log_loss;

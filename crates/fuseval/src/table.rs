@@ -129,8 +129,7 @@ impl Evaluation {
                 base.insert(row.head, number);
                 continue;
             }
-            let name = self.experiment(row);
-            let group = name.rsplit_once('#').map_or(name, |(base, _)| base);
+            let group = self.plan.experiments.get(row.experiment).map_or("", |experiment| experiment.group.as_str());
             let cost = costs.entry(group).or_default();
             cost.repeats += u32::from(row.head == 0);
             if let (Some(Some(base)), Some(number)) = (base.get(&row.head), number) {

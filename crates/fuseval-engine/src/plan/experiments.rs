@@ -6,6 +6,13 @@ use fuseval_core::{Error, Model, Result};
 use super::{Change, Experiment, FeaturePlace};
 use crate::specification::{ExperimentSpecification, FeatureChoice, Filling, Scalar, Specification};
 
+impl Experiment {
+    /// An experiment without repeats.
+    fn new(name: String, change: Change) -> Self {
+        Self { group: name.clone(), name, change }
+    }
+}
+
 pub(super) fn resolve(asked: &Specification, features: &[FeaturePlace], model: &dyn Model) -> Result<Vec<Experiment>> {
     if !asked.experiments.is_empty() && model.backend() == super::inputs::COLUMNS {
         return Err(Error::usage(
@@ -14,7 +21,7 @@ pub(super) fn resolve(asked: &Specification, features: &[FeaturePlace], model: &
             "name the model: `model: {path: model.onnx}`, or leave `experiments` out",
         ));
     }
-    let mut experiments = vec![Experiment { name: "baseline".to_string(), change: Change::None }];
+    let mut experiments = vec![Experiment::new("baseline".to_string(), Change::None)];
     for (place, entry) in asked.experiments.iter().enumerate() {
         let made = match entry {
             ExperimentSpecification::Permute { features: choice, together, repeats, seed, name } => {
@@ -66,7 +73,7 @@ fn permutations(
         for repeat in 0..repeats {
             let name = if repeats == 1 { base.clone() } else { format!("{base}#{}", repeat + 1) };
             let change = Change::Permute { features: places(&group, features), names: names.clone(), seed, repeat };
-            experiments.push(Experiment { name, change });
+            experiments.push(Experiment { name, group: base.clone(), change });
         }
     }
     Ok(experiments)
@@ -92,7 +99,7 @@ fn fills(
             Some(name) if single => name.to_string(),
             Some(name) => format!("{name}:{feature}"),
         };
-        experiments.push(Experiment { name, change: Change::Fill { features: filled } });
+        experiments.push(Experiment::new(name, Change::Fill { features: filled }));
     }
     Ok(experiments)
 }

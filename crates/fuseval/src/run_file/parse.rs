@@ -161,4 +161,25 @@ mod tests {
         let error = RunFile::parse(SMALL, &["output.predcitions=true".to_string()]).unwrap_err();
         assert!(error.to_string().ends_with("found `predcitions`; did you mean `predictions`?"), "{error}");
     }
+
+    #[test]
+    fn damaged_text_is_refused_without_a_panic() {
+        let readme = include_str!("../../../../README.md");
+        let text = readme.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        assert!(RunFile::parse(text, &[]).is_ok());
+        let mut rng = fuseval_core::random::KeyedRng::new(1, &["run file"]);
+        let signs = ["{", "}", "[", "]", ":", "-", "\"", "'", "\n", "&a", "*a", "!!x", "|", "\t", "é", ""];
+        for _ in 0..2000 {
+            let mut damaged: Vec<char> = text.chars().collect();
+            for _ in 0..1 + rng.below(4) {
+                let place = rng.below(damaged.len() as u64) as usize;
+                let end = (place + rng.below(3) as usize).min(damaged.len());
+                damaged.splice(place..end, signs[rng.below(signs.len() as u64) as usize].chars());
+            }
+            let damaged: String = damaged.into_iter().collect();
+            if let Err(error) = RunFile::parse(&damaged, &[]) {
+                assert!(!error.help().is_empty(), "{damaged}");
+            }
+        }
+    }
 }
