@@ -6,7 +6,8 @@ use fuseval_core::{
     Direction, Error, LabelRange, Layout, Metric, MetricId, Needs, OptionValue, Result, ScoreNeed, Value, View,
 };
 
-use crate::roc_auc::{ENTRY, area_of_counts, area_of_weights};
+use crate::roc_auc::ENTRY;
+use crate::states::area::Area;
 use crate::states::thresholds::{MOST_BINS, Thresholds};
 
 /// The metric.
@@ -116,16 +117,21 @@ impl Metric for RocAucThresholds {
     }
 
     fn finish(&self, state: &Thresholds) -> Value {
-        let (outcome, half) =
-            if state.is_unweighted() { area_of_counts(state.counts()) } else { area_of_weights(state.bin_weights()) };
+        let is_weighted = !state.is_unweighted();
+        let mut area = Area::new(is_weighted);
+        if is_weighted {
+            state.bin_weights().for_each(|(negative, positive)| area.add_weights(negative, positive));
+        } else {
+            state.counts().for_each(|(negative, positive)| area.add_rows(negative, positive));
+        }
+        let (outcome, half) = area.finish();
         let mut weight = fuseval_core::ExactSum::new();
         state.bin_weights().for_each(|(negative, positive)| {
             weight.add(negative);
             weight.add(positive);
         });
         // Inside a bin the exact area gives anything from nothing to full credit, and the trapezoid gives half.
-        let error_bound = if outcome.number().is_some() { half } else { 0.0 };
-        Value { outcome, error_bound, weight: weight.value(), tally: state.tally, mode: "thresholds" }
+        Value { outcome, error_bound: half, weight: weight.value(), tally: state.tally, mode: "thresholds" }
     }
 }
 

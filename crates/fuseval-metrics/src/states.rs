@@ -1,5 +1,6 @@
 //! The kinds of state, each with its merge and its bytes written once.
 
+pub(crate) mod area;
 pub mod scores;
 pub mod sums;
 pub mod thresholds;

@@ -74,22 +74,18 @@ impl Scores {
             && self.pending.iter().all(|(_, weight)| weight & !CLASS == one)
     }
 
-    /// The distinct scores in ascending order. Sums within a step are taken in the order of the weights, which no split can
-    /// change.
-    pub fn steps(&self) -> Vec<Step> {
-        let groups = self.sorted();
-        groups
-            .chunk_by(|a, b| a.key == b.key)
-            .map(|groups| {
-                let mut step = Step::default();
-                for group in groups {
-                    let side = if group.weight & CLASS == 0 { &mut step.negative } else { &mut step.positive };
-                    side.weight += f64::from_bits(group.weight & !CLASS) * group.count as f64;
-                    side.rows += group.count;
-                }
-                step
-            })
-            .collect()
+    /// Calls `f` with each distinct score in ascending order. Sums within a step are taken in the order of the weights, which
+    /// no split can change.
+    pub fn each_step(&self, mut f: impl FnMut(Step)) {
+        for groups in self.sorted().chunk_by(|a, b| a.key == b.key) {
+            let mut step = Step::default();
+            for group in groups {
+                let side = if group.weight & CLASS == 0 { &mut step.negative } else { &mut step.positive };
+                side.weight += f64::from_bits(group.weight & !CLASS) * group.count as f64;
+                side.rows += group.count;
+            }
+            f(step);
+        }
     }
 
     /// The run with the waiting rows sorted in.
@@ -180,9 +176,12 @@ mod tests {
     fn many_rows_collapse_to_their_distinct_scores() {
         let mut scores = Scores::default();
         (0..10_000u32).for_each(|i| scores.add(f64::from(i * 7 % 100), i % 3 == 0, 1.0));
-        let steps = scores.steps();
-        assert_eq!(steps.len(), 100);
-        assert_eq!(steps.iter().map(|step| step.positive.rows + step.negative.rows).sum::<u64>(), 10_000);
+        let (mut steps, mut rows) = (0, 0);
+        scores.each_step(|step| {
+            steps += 1;
+            rows += step.positive.rows + step.negative.rows;
+        });
+        assert_eq!((steps, rows), (100, 10_000));
         assert!(scores.run.len() <= 200);
     }
 }

@@ -36,19 +36,3 @@ impl Twofold {
         self.high
     }
 }
-
-/// The area under the ROC curve of groups of equal score, given as (positive weight, negative weight) in ascending order of
-/// score, with half credit inside a group. Returns the area's numerator, the part of it that is half credit, and the totals
-/// of both classes.
-pub(crate) fn auc_numerator(groups: impl IntoIterator<Item = (f64, f64)>) -> (f64, f64, f64, f64) {
-    let (mut area, mut half) = (Twofold::default(), Twofold::default());
-    let (mut positives, mut negatives) = (Twofold::default(), Twofold::default());
-    for (positive, negative) in groups {
-        area.add_scaled(positive, negatives);
-        half.add_product(positive, negative / 2.0);
-        positives.add(positive);
-        negatives.add(negative);
-    }
-    area.add_scaled(1.0, half);
-    (area.value(), half.value(), positives.value(), negatives.value())
-}

@@ -1,0 +1,75 @@
+//! The area under the ROC curve, from groups of equal score given in ascending order, with half credit inside a group.
+
+use fuseval_core::Outcome;
+
+use super::twofold::Twofold;
+
+/// The area in the making: integers where every weight is 1, sums of twice the digits otherwise.
+#[derive(Debug, Default)]
+pub(crate) struct Area {
+    /// Twice the number of pairs ranked right, ties counted once.
+    twice: u128,
+    ties: u128,
+    rows: (u64, u64),
+    weighted: WeightedArea,
+    is_weighted: bool,
+}
+
+#[derive(Debug, Default)]
+struct WeightedArea {
+    area: Twofold,
+    half: Twofold,
+    negatives: Twofold,
+    positives: Twofold,
+}
+
+impl Area {
+    /// The area of rows, some of which have another weight than 1.
+    pub(crate) fn new(is_weighted: bool) -> Self {
+        Self { is_weighted, ..Self::default() }
+    }
+
+    /// Adds a group of rows that all have weight 1.
+    pub(crate) fn add_rows(&mut self, negative: u64, positive: u64) {
+        let tied = u128::from(positive) * u128::from(negative);
+        self.twice += 2 * u128::from(positive) * u128::from(self.rows.0) + tied;
+        self.ties += tied;
+        self.rows.0 += negative;
+        self.rows.1 += positive;
+    }
+
+    /// Adds a group by its weights.
+    pub(crate) fn add_weights(&mut self, negative: f64, positive: f64) {
+        let sums = &mut self.weighted;
+        sums.area.add_scaled(positive, sums.negatives);
+        sums.half.add_product(positive, negative / 2.0);
+        sums.negatives.add(negative);
+        sums.positives.add(positive);
+    }
+
+    /// The area, and the part of it that is half credit.
+    pub(crate) fn finish(mut self) -> (Outcome, f64) {
+        let sums = &mut self.weighted;
+        let (negatives, positives) = match self.is_weighted {
+            true => (sums.negatives.value(), sums.positives.value()),
+            false => (self.rows.0 as f64, self.rows.1 as f64),
+        };
+        let reason = match (positives > 0.0, negatives > 0.0) {
+            (true, true) => None,
+            (false, false) => Some("no rows"),
+            (false, true) => Some("no positive row"),
+            (true, false) => Some("no negative row"),
+        };
+        if let Some(reason) = reason {
+            return (Outcome::Undefined(reason.into()), 0.0);
+        }
+        if self.is_weighted {
+            sums.area.add_scaled(1.0, sums.half);
+            // Divided twice, since the product of two sums of weights can overflow where the area does not.
+            let share = |pairs: f64| pairs / positives / negatives;
+            return (Outcome::Number(share(sums.area.value())), share(sums.half.value()));
+        }
+        let pairs = 2.0 * (u128::from(self.rows.0) * u128::from(self.rows.1)) as f64;
+        (Outcome::Number(self.twice as f64 / pairs), self.ties as f64 / pairs)
+    }
+}
