@@ -142,11 +142,6 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(self.block()?).map_err(|_| damaged("text in UTF-8", "other bytes"))
     }
 
-    /// How many bytes are left.
-    pub fn remaining(&self) -> usize {
-        self.rest.len()
-    }
-
     /// Refuses bytes after the end of what was read.
     pub fn end(&self) -> Result<()> {
         if self.rest.is_empty() {

@@ -85,6 +85,13 @@ impl ExactSum {
 
     /// Adds all of another sum.
     pub fn merge(&mut self, other: &Self) {
+        if other.pending > MOST_PENDING / 2 {
+            // Carried up first, so that both sums together stay far from the limit of a limb.
+            let mut carried = other.clone();
+            carried.count_pending(MOST_PENDING);
+            carried.pending = 1;
+            return self.merge(&carried);
+        }
         self.specials |= other.specials;
         if other.limbs.is_empty() {
             return;
@@ -163,11 +170,6 @@ impl ExactSum {
             return wrong("a zero limb at an end");
         }
         Ok(Self { limbs, low: u16::from(low), specials, pending: 1 })
-    }
-
-    /// Bytes on the heap.
-    pub fn heap_bytes(&self) -> usize {
-        self.limbs.capacity() * size_of::<i64>()
     }
 
     /// Widens the window to the limbs `from..to`.

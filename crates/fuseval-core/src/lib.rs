@@ -30,7 +30,7 @@ pub use metric::{AnyMetric, Direction, LabelRange, Layout, Metric, Needs, ScoreN
 pub use metric_id::{MetricId, OptionValue};
 pub use partial::Partial;
 pub use perturbation::{Perturbation, Slot};
-pub use registry::{Entry, OptionInfo};
+pub use registry::{Entry, OptionEntry};
 pub use scorer::{Model, Scorer};
 pub use segment_key::{FOLDS, Fold, SegmentKey};
 pub use source::{Rows, Scan, Source};

@@ -5,10 +5,19 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let wanted = name.to_lowercase();
     candidates
         .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&wanted, &candidate.to_lowercase()), candidate))
+        .map(|candidate| (similarity(&wanted, &candidate.to_lowercase()), candidate))
         .filter(|(similarity, _)| *similarity > 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
+}
+
+/// 1 for equal names, 0 for names that have nothing in common. A name that is part of the other is likely meant (`auc`).
+fn similarity(wanted: &str, candidate: &str) -> f64 {
+    let contained =
+        wanted.len() > 2 && (candidate.contains(wanted) || wanted.contains(candidate) && candidate.len() > 2);
+    let letters =
+        strsim::jaro_winkler(wanted, candidate).max(strsim::normalized_damerau_levenshtein(wanted, candidate));
+    if contained { letters.max(0.9) } else { letters }
 }
 
 /// What to do about an unknown name: the nearest one, or the list of known ones.
@@ -37,6 +46,7 @@ mod tests {
     fn suggests_what_was_probably_meant() {
         assert_eq!(nearest("roc_acu", ["roc_auc", "rmse"]), Some("roc_auc"));
         assert_eq!(nearest("Click", ["click", "score"]), Some("click"));
+        assert_eq!(nearest("auc", ["mae", "roc_auc"]), Some("roc_auc"));
         assert_eq!(nearest("zzz", ["click", "score"]), None);
         assert_eq!(suggestion("zzz", ["click", "score"]), "choose one of `click`, `score`");
     }

@@ -36,11 +36,6 @@ impl Partial {
         &self.plan
     }
 
-    /// The cells in address order.
-    pub fn cells(&self) -> impl Iterator<Item = (&Cell, &dyn AnyState)> {
-        self.cells.iter().map(|(cell, state)| (cell, state.as_ref()))
-    }
-
     /// The cells in address order, given away.
     pub fn into_cells(self) -> impl Iterator<Item = (Cell, Box<dyn AnyState>)> {
         self.cells.into_iter()

@@ -1,4 +1,4 @@
-//! Rows ranked by score within their segments: computed once per experiment and head, shared by all group-wise metrics.
+//! Rows ranked by score within their segments: computed once per view, shared by all group-wise metrics.
 
 /// The rows of each segment, best score first. Rows of equal score stand in input order, next to each other.
 #[derive(Debug, Clone, Default)]

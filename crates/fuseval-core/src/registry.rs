@@ -5,7 +5,7 @@ use crate::{AnyMetric, Error, MetricId, OptionValue, Result};
 
 /// An option of a metric, for messages and the catalogue page.
 #[derive(Debug, Clone, Copy)]
-pub struct OptionInfo {
+pub struct OptionEntry {
     /// The name.
     pub name: &'static str,
     /// The named values; empty when any number or list may be given.
@@ -24,7 +24,7 @@ pub struct Entry {
     /// Whether `@k` must be given (`true`) or must not (`false`).
     pub cutoff: bool,
     /// The options, in the order in which they print.
-    pub options: &'static [OptionInfo],
+    pub options: &'static [OptionEntry],
     /// Makes the metric from checked settings.
     pub build: fn(&Settings<'_>) -> Result<Box<dyn AnyMetric>>,
 }

@@ -148,6 +148,20 @@ impl Tensor {
         done.ok_or_else(|| Error::defect("a place of the same type in the tensor", "none"))
     }
 
+    /// Takes on the content of another tensor, in the memory that is there if the type is the same.
+    pub fn assign(&mut self, other: &Self) {
+        self.width = other.width;
+        match (&mut self.values, &other.values) {
+            (Values::F32(to), Values::F32(from)) => to.clone_from(from),
+            (Values::F64(to), Values::F64(from)) => to.clone_from(from),
+            (Values::I32(to), Values::I32(from)) => to.clone_from(from),
+            (Values::I64(to), Values::I64(from)) => to.clone_from(from),
+            (Values::Bool(to), Values::Bool(from)) => to.clone_from(from),
+            (Values::Text(to), Values::Text(from)) => to.clone_from(from),
+            (to, from) => *to = from.clone(),
+        }
+    }
+
     /// Appends all rows of another tensor of the same type and width.
     pub fn append(&mut self, other: &Self) -> Result<()> {
         if self.width != other.width {

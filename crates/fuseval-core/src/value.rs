@@ -46,6 +46,9 @@ impl Tally {
     }
 }
 
+/// Why a metric has no value where no row is left.
+pub const NO_ROWS: &str = "no rows that count (rows that are masked or weigh 0 do not)";
+
 /// The number, or the reason why there is none.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {

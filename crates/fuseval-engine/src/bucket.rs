@@ -165,10 +165,11 @@ impl<'a> Bucketer<'a> {
 
     fn end_segment(&mut self) -> std::result::Result<(), Stop> {
         let Some(key) = self.open.take() else { return Ok(()) };
-        if self.completeness.ended(key.fingerprint()) && self.plan.needs_whole_segments() {
-            return Err(Stop::Scattered);
+        if !self.plan.needs_whole_segments() {
+            self.completeness.seen(key.fingerprint());
+            return Ok(());
         }
-        Ok(())
+        if self.completeness.ended(key.fingerprint()) { Err(Stop::Scattered) } else { Ok(()) }
     }
 
     fn take(&mut self, rows: &Rows, from: usize, to: usize) {

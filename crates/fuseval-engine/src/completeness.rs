@@ -32,6 +32,15 @@ impl Completeness {
         repeated
     }
 
+    /// As [`Self::ended`], where a key may come back: each is kept once.
+    pub(crate) fn seen(&mut self, fingerprint: u128) {
+        self.ended.push(fingerprint);
+        if self.ended.len() >= self.check_at.max(FIRST_CHECK) {
+            self.distinct();
+            self.check_at = 2 * self.ended.len();
+        }
+    }
+
     /// Whether a key ended more than once.
     pub(crate) fn is_repeated(&mut self) -> bool {
         self.ended.sort_unstable();

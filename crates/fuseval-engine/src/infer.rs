@@ -16,9 +16,9 @@ pub(crate) struct Inputs<'a> {
     ordinals: std::ops::Range<u64>,
 }
 
-/// Time spent, and rows in which a feature was missing.
+/// Time spent by one worker, and rows in which a feature was missing.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct InferStats {
+pub(crate) struct InferTimes {
     pub(crate) perturb_time: Duration,
     pub(crate) infer_time: Duration,
     /// By feature.
@@ -27,7 +27,7 @@ pub(crate) struct InferStats {
 
 impl<'a> Inputs<'a> {
     /// Converts the feature columns of a bucket. An error names the place of the row.
-    pub(crate) fn new(plan: &'a Plan, bucket: &Bucket, source: &dyn Source, stats: &mut InferStats) -> Result<Self> {
+    pub(crate) fn new(plan: &'a Plan, bucket: &Bucket, source: &dyn Source, stats: &mut InferTimes) -> Result<Self> {
         let started = Instant::now();
         let rows = bucket.rows();
         stats.missing.resize(plan.features.len(), 0);
@@ -58,7 +58,7 @@ impl<'a> Inputs<'a> {
         perturbation: Option<&dyn Perturbation>,
         scorer: &mut dyn Scorer,
         scores: &mut [Vec<f64>],
-        stats: &mut InferStats,
+        stats: &mut InferTimes,
     ) -> Result<()> {
         let started = Instant::now();
         let mut touched: Vec<usize> = Vec::new();
@@ -70,7 +70,7 @@ impl<'a> Inputs<'a> {
                     continue;
                 };
                 if !touched.contains(&place.input) {
-                    scratch.clone_from(tensor);
+                    scratch.assign(tensor);
                     touched.push(place.input);
                 }
                 perturbation.apply(*feature, self.ordinals.clone(), Slot { tensor: scratch, offset: place.offset })?;

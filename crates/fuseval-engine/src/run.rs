@@ -16,7 +16,7 @@ use fuseval_core::{Error, Model, Partial, Perturbation, Result, Scorer, Source};
 
 use crate::accumulate::{Accumulator, LabelSide};
 use crate::bucket::{Bucket, Reading, read};
-use crate::infer::{InferStats, Inputs};
+use crate::infer::{InferTimes, Inputs};
 use crate::perturb::perturbations;
 use crate::plan::{LabelRule, Plan, absent_positive};
 use crate::predictions::{Ordered, PredictionSink, batch, schema};
@@ -124,7 +124,7 @@ fn merged(
     plan: &Plan,
     fingerprint: &str,
     reading: Reading,
-    workers: Vec<std::thread::Result<(Accumulator<'_>, InferStats, Duration)>>,
+    workers: Vec<std::thread::Result<(Accumulator<'_>, InferTimes, Duration)>>,
 ) -> Result<Run> {
     let mut run = Run {
         partial: Partial::new(fingerprint),
@@ -176,9 +176,9 @@ impl<'a> Job<'a> {
         &self,
         queue: &Mutex<Receiver<Bucket>>,
         mut scorer: Box<dyn Scorer>,
-    ) -> (Accumulator<'a>, InferStats, Duration) {
+    ) -> (Accumulator<'a>, InferTimes, Duration) {
         let mut accumulator = Accumulator::new(self.plan, self.source);
-        let mut stats = InferStats::default();
+        let mut stats = InferTimes::default();
         let mut metric_time = Duration::ZERO;
         let mut scores = vec![Vec::new(); self.plan.heads.len()];
         loop {
@@ -210,7 +210,7 @@ impl<'a> Job<'a> {
         scorer: &mut dyn Scorer,
         accumulator: &mut Accumulator<'_>,
         scores: &mut [Vec<f64>],
-        stats: &mut InferStats,
+        stats: &mut InferTimes,
         metric_time: &mut Duration,
     ) -> Result<()> {
         let started = Instant::now();

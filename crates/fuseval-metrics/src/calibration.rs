@@ -12,6 +12,8 @@ use fuseval_core::{
     Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, Outcome, Result, ScoreNeed, Value, View,
 };
 
+use fuseval_core::value::NO_ROWS;
+
 use crate::states::sums::{Sums, add_weights};
 
 /// The catalogue line.
@@ -63,7 +65,7 @@ impl Metric for Calibration {
 
     fn finish(&self, state: &Sums<3>) -> Value {
         let [predictions, labels, weights] = &state.sums;
-        let reason = if state.tally.n == 0 { "no rows" } else { "no label above 0" };
+        let reason = if state.tally.n == 0 { NO_ROWS } else { "no label above 0" };
         Value::exact(Outcome::ratio(predictions.value(), labels.value(), reason), weights.value(), state.tally)
     }
 }

@@ -12,9 +12,11 @@
 
 use fuseval_core::view::ScoreKind;
 use fuseval_core::{
-    Direction, Entry, Error, LabelRange, Layout, Metric, MetricId, Needs, OptionInfo, Outcome, Result, ScoreNeed,
+    Direction, Entry, Error, LabelRange, Layout, Metric, MetricId, Needs, OptionEntry, Outcome, Result, ScoreNeed,
     Value, View,
 };
+
+use fuseval_core::value::NO_ROWS;
 
 use crate::states::sums::{Sums, add_weights};
 
@@ -25,7 +27,7 @@ pub const ENTRY: Entry = Entry {
     name: "log_loss",
     summary: "mean negative log-likelihood of the label, natural logarithm",
     cutoff: false,
-    options: &[OptionInfo { name: "clip", values: &[], default: "1e-12" }],
+    options: &[OptionEntry { name: "clip", values: &[], default: "1e-12" }],
     build: |settings| {
         let clip = settings.number("clip", CLIP)?;
         if !(0.0..0.5).contains(&clip) {
@@ -104,7 +106,7 @@ impl Metric for LogLoss {
     fn finish(&self, state: &Sums<2>) -> Value {
         let [losses, weights] = &state.sums;
         let weight = weights.value();
-        Value::exact(Outcome::ratio(losses.value(), weight, "no rows"), weight, state.tally)
+        Value::exact(Outcome::ratio(losses.value(), weight, NO_ROWS), weight, state.tally)
     }
 }
 

@@ -12,6 +12,8 @@ use fuseval_core::{
     Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, Outcome, Result, ScoreNeed, Value, View,
 };
 
+use fuseval_core::value::NO_ROWS;
+
 use crate::states::sums::{Sums, add_weights};
 
 /// The catalogue line.
@@ -63,6 +65,6 @@ impl Metric for Mae {
     fn finish(&self, state: &Sums<2>) -> Value {
         let [errors, weights] = &state.sums;
         let weight = weights.value();
-        Value::exact(Outcome::ratio(errors.value(), weight, "no rows"), weight, state.tally)
+        Value::exact(Outcome::ratio(errors.value(), weight, NO_ROWS), weight, state.tally)
     }
 }

@@ -14,7 +14,7 @@
 use std::fmt;
 
 use fuseval_core::{
-    Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, OptionInfo, Outcome, Result, ScoreNeed, Value, View,
+    Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, OptionEntry, Outcome, Result, ScoreNeed, Value, View,
 };
 
 use crate::states::sums::Sums;
@@ -34,10 +34,10 @@ pub const ENTRY: Entry = Entry {
     summary: "share of relevant rows among the first k of a segment, mean over segments",
     cutoff: true,
     options: &[
-        OptionInfo { name: "ties", values: &["expected", "optimistic", "pessimistic", "stable"], default: "expected" },
-        OptionInfo { name: "denominator", values: &["k", "min_k_n"], default: "k" },
-        OptionInfo { name: "no_positive", values: &["zero", "skip", "one"], default: "zero" },
-        OptionInfo { name: "rel_threshold", values: &[], default: "above 0" },
+        OptionEntry { name: "ties", values: &["expected", "optimistic", "pessimistic", "stable"], default: "expected" },
+        OptionEntry { name: "denominator", values: &["k", "min_k_n"], default: "k" },
+        OptionEntry { name: "no_positive", values: &["zero", "skip", "one"], default: "zero" },
+        OptionEntry { name: "rel_threshold", values: &[], default: "above 0" },
     ],
     build: |settings| {
         let rel_threshold = match settings.get("rel_threshold") {

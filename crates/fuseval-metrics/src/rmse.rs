@@ -13,6 +13,8 @@ use fuseval_core::{
     Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, Outcome, Result, ScoreNeed, Value, View,
 };
 
+use fuseval_core::value::NO_ROWS;
+
 use crate::states::sums::{Sums, add_weights};
 
 /// The catalogue line.
@@ -69,6 +71,6 @@ impl Metric for Rmse {
     fn finish(&self, state: &Sums<2>) -> Value {
         let [squares, weights] = &state.sums;
         let weight = weights.value();
-        Value::exact(Outcome::ratio(squares.value(), weight, "no rows").map(f64::sqrt), weight, state.tally)
+        Value::exact(Outcome::ratio(squares.value(), weight, NO_ROWS).map(f64::sqrt), weight, state.tally)
     }
 }

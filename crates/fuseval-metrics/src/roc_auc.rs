@@ -13,7 +13,7 @@
 //! **Oracle** scikit-learn `roc_auc_score`.
 
 use fuseval_core::{
-    Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, OptionInfo, Result, ScoreNeed, Tally, Value, View,
+    Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, OptionEntry, Result, ScoreNeed, Tally, Value, View,
 };
 
 use crate::roc_auc_thresholds::RocAucThresholds;
@@ -26,7 +26,7 @@ pub const ENTRY: Entry = Entry {
     name: "roc_auc",
     summary: "area under the ROC curve: share of positive-negative pairs ranked right",
     cutoff: false,
-    options: &[OptionInfo { name: "thresholds", values: &[], default: "none: exact" }],
+    options: &[OptionEntry { name: "thresholds", values: &[], default: "none: exact" }],
     build: |settings| match settings.get("thresholds") {
         None => Ok(Box::new(RocAuc)),
         Some(thresholds) => Ok(Box::new(RocAucThresholds::new(thresholds)?)),
@@ -70,12 +70,11 @@ impl Metric for RocAuc {
     }
 
     fn finish(&self, state: &Scores) -> Value {
-        let is_weighted = !state.is_unweighted();
-        let mut area = Area::new(is_weighted);
+        let mut area = Area::new(state.largest_weight());
         let mut weight = Twofold::default();
         let mut tally = Tally::default();
         state.each_step(|step| {
-            if is_weighted {
+            if area.is_weighted() {
                 area.add_weights(step.negative.weight, step.positive.weight);
             } else {
                 area.add_rows(step.negative.rows, step.positive.rows);

@@ -117,9 +117,8 @@ impl Metric for RocAucThresholds {
     }
 
     fn finish(&self, state: &Thresholds) -> Value {
-        let is_weighted = !state.is_unweighted();
-        let mut area = Area::new(is_weighted);
-        if is_weighted {
+        let mut area = Area::new(state.largest_weight());
+        if area.is_weighted() {
             state.bin_weights().for_each(|(negative, positive)| area.add_weights(negative, positive));
         } else {
             state.counts().for_each(|(negative, positive)| area.add_rows(negative, positive));

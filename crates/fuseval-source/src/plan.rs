@@ -34,7 +34,7 @@ enum Output {
 
 /// What a scan does with each batch.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct ScanPlan {
     /// The columns to read from files, with their common types.
     pub(crate) stored: Vec<(String, DataType)>,
     early: Vec<Step>,
@@ -44,14 +44,14 @@ pub(crate) struct Plan {
 }
 
 /// What is left of a batch.
-pub(crate) struct Selection {
+pub(crate) struct Kept {
     /// One array per request.
     pub(crate) columns: Vec<ArrayRef>,
     /// Which rows of the batch are left; all of them if there is none.
     pub(crate) kept: Option<BooleanArray>,
 }
 
-impl Plan {
+impl ScanPlan {
     /// Checks the requests and arranges the work.
     pub(crate) fn new(
         scan: &Scan,
@@ -118,7 +118,7 @@ impl Plan {
     }
 
     /// Computes the requests from the stored columns of a batch.
-    pub(crate) fn apply(&self, stored: Vec<ArrayRef>, rows: usize) -> Result<Selection> {
+    pub(crate) fn apply(&self, stored: Vec<ArrayRef>, rows: usize) -> Result<Kept> {
         let mut columns = stored;
         for step in &self.early {
             columns.push(step.evaluate(&columns, rows)?);
@@ -145,7 +145,7 @@ impl Plan {
             Output::Column(place) => pick(&columns, *place),
             Output::Predicate(step) => step.mask(&columns, left).map(|mask| Arc::new(mask) as ArrayRef),
         });
-        Ok(Selection { columns: outputs.collect::<Result<_>>()?, kept })
+        Ok(Kept { columns: outputs.collect::<Result<_>>()?, kept })
     }
 }
 

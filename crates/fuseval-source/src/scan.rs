@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 use crate::columns::Columns;
 use crate::file::File;
-use crate::plan::Plan;
+use crate::plan::ScanPlan;
 use crate::read::read;
 use crate::session::Reading;
 
@@ -38,7 +38,7 @@ pub(crate) fn scan(
     reading: &Arc<Reading>,
     context: SessionContext,
     columns: Arc<Columns>,
-    plan: Plan,
+    plan: ScanPlan,
 ) -> Result<RowsIterator> {
     let Some(handle) = reading.handle() else {
         return Err(Error::defect("a thread that reads ahead", "none"));
@@ -55,7 +55,12 @@ pub(crate) fn scan(
     Ok(RowsIterator { messages, task, is_over: false, _reading: Arc::clone(reading) })
 }
 
-async fn read_all(context: &SessionContext, columns: &Columns, plan: &Plan, sender: &Sender<Message>) -> Result<()> {
+async fn read_all(
+    context: &SessionContext,
+    columns: &Columns,
+    plan: &ScanPlan,
+    sender: &Sender<Message>,
+) -> Result<()> {
     let mut file_start = 0;
     for (position, file) in columns.table.files.iter().enumerate() {
         file.check_unchanged()?;

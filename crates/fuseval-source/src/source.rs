@@ -8,7 +8,7 @@ use fuseval_core::{Result, Rows, Scan, Source};
 use crate::columns::Columns;
 use crate::expression::Expression;
 use crate::options::{DeclaredTypes, SourceOptions};
-use crate::plan::Plan;
+use crate::plan::ScanPlan;
 use crate::scan::scan;
 use crate::session::Session;
 use crate::table::Table;
@@ -66,7 +66,7 @@ impl Source for FileSource {
 
     fn scan(&self, request: &Scan) -> Result<Box<dyn Iterator<Item = Result<Rows>> + Send>> {
         let context = self.session.context().clone();
-        let plan = Plan::new(request, self.filter.as_ref(), &self.columns, || context.clone())?;
+        let plan = ScanPlan::new(request, self.filter.as_ref(), &self.columns, || context.clone())?;
         Ok(Box::new(scan(&self.session.reading, context, Arc::clone(&self.columns), plan)?))
     }
 }

@@ -73,5 +73,5 @@ impl Drop for ParquetFile {
 
 fn unwritable(path: &Path, reason: &dyn std::fmt::Display) -> Error {
     let help = "check the directory and the free space";
-    Error::data("an output file that can be written", format!("`{reason}`"), help).at(path.display().to_string())
+    Error::usage("an output file that can be written", format!("`{reason}`"), help).at(path.display().to_string())
 }

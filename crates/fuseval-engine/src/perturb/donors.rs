@@ -84,15 +84,19 @@ impl Donors {
         for rows in source.scan(&Scan { requests })? {
             let rows = rows?;
             for ((feature, place), array) in places.iter().zip(&rows.columns) {
-                let (tensor, _) = values(array, place).map_err(|unfit| {
-                    let number = rows.row_numbers.get(unfit.row).copied().unwrap_or_default();
-                    unfit.error.at(source.place(rows.file, number))
-                })?;
+                let read = |place: &FeaturePlace| {
+                    values(array, place).map(|(tensor, _)| tensor).map_err(|unfit| {
+                        let number = rows.row_numbers.get(unfit.row).copied().unwrap_or_default();
+                        unfit.error.at(source.place(rows.file, number))
+                    })
+                };
                 if let Some((sum, count)) = means.get_mut(feature) {
-                    add_present(&tensor, sum, count);
+                    // The mean is over the values that are there, not over what nulls are filled with.
+                    let present = FeaturePlace { fill_null: None, ..(*place).clone() };
+                    add_present(&read(&present)?, sum, count);
                 }
                 if let Some(column) = columns.get_mut(feature) {
-                    column.append(&tensor)?;
+                    column.append(&read(place)?)?;
                 }
             }
         }

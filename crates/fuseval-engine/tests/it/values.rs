@@ -65,7 +65,7 @@ fn a_predicate_that_no_row_meets_is_reported_without_a_value() {
     asked.slices = vec![SliceSpecification::Predicate("never".to_string())];
     let rows = results(&asked, &memory(columns), None, LIMITS).unwrap();
     assert_eq!(rows.len(), 2);
-    assert_eq!(rows[1].value.outcome, fuseval_core::Outcome::Undefined("no rows".into()));
+    assert_eq!(rows[1].value.outcome, fuseval_core::Outcome::Undefined(fuseval_core::value::NO_ROWS.into()));
 }
 
 #[test]

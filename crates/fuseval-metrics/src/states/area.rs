@@ -1,6 +1,7 @@
 //! The area under the ROC curve, from groups of equal score given in ascending order, with half credit inside a group.
 
 use fuseval_core::Outcome;
+use fuseval_core::value::NO_ROWS;
 
 use super::twofold::Twofold;
 
@@ -12,7 +13,9 @@ pub(crate) struct Area {
     ties: u128,
     rows: (u64, u64),
     weighted: WeightedArea,
-    is_weighted: bool,
+    /// The power of two that brings weights near 1, so that their products neither overflow nor vanish; none where every
+    /// weight is 1.
+    scale: Option<f64>,
 }
 
 #[derive(Debug, Default)]
@@ -24,9 +27,15 @@ struct WeightedArea {
 }
 
 impl Area {
-    /// The area of rows, some of which have another weight than 1.
-    pub(crate) fn new(is_weighted: bool) -> Self {
-        Self { is_weighted, ..Self::default() }
+    /// The area of rows of weight 1, or of rows with weights up to the largest one given.
+    pub(crate) fn new(largest_weight: Option<f64>) -> Self {
+        let scale = largest_weight.map(|largest| libm::exp2(-libm::floor(libm::log2(largest)).clamp(-1000.0, 1000.0)));
+        Self { scale, ..Self::default() }
+    }
+
+    /// Whether groups come by their weights.
+    pub(crate) fn is_weighted(&self) -> bool {
+        self.scale.is_some()
     }
 
     /// Adds a group of rows that all have weight 1.
@@ -40,6 +49,8 @@ impl Area {
 
     /// Adds a group by its weights.
     pub(crate) fn add_weights(&mut self, negative: f64, positive: f64) {
+        let scale = self.scale.unwrap_or(1.0);
+        let (negative, positive) = (negative * scale, positive * scale);
         let sums = &mut self.weighted;
         sums.area.add_scaled(positive, sums.negatives);
         sums.half.add_product(positive, negative / 2.0);
@@ -50,22 +61,21 @@ impl Area {
     /// The area, and the part of it that is half credit.
     pub(crate) fn finish(mut self) -> (Outcome, f64) {
         let sums = &mut self.weighted;
-        let (negatives, positives) = match self.is_weighted {
-            true => (sums.negatives.value(), sums.positives.value()),
-            false => (self.rows.0 as f64, self.rows.1 as f64),
+        let (negatives, positives) = match self.scale {
+            Some(_) => (sums.negatives.value(), sums.positives.value()),
+            None => (self.rows.0 as f64, self.rows.1 as f64),
         };
         let reason = match (positives > 0.0, negatives > 0.0) {
             (true, true) => None,
-            (false, false) => Some("no rows"),
+            (false, false) => Some(NO_ROWS),
             (false, true) => Some("no positive row"),
             (true, false) => Some("no negative row"),
         };
         if let Some(reason) = reason {
             return (Outcome::Undefined(reason.into()), 0.0);
         }
-        if self.is_weighted {
+        if self.scale.is_some() {
             sums.area.add_scaled(1.0, sums.half);
-            // Divided twice, since the product of two sums of weights can overflow where the area does not.
             let share = |pairs: f64| pairs / positives / negatives;
             return (Outcome::Number(share(sums.area.value())), share(sums.half.value()));
         }

@@ -15,8 +15,15 @@ use fuseval_core::bytes::{Reader, Writer, damaged};
 use fuseval_core::state::count;
 use fuseval_core::{Result, State};
 
+use super::twofold::Twofold;
+
 const CLASS: u64 = 1 << 63;
 const LEAST_PENDING: usize = 256;
+/// The keys of −∞ and ∞; keys beyond them are those of NaN.
+const LEAST_KEY: u64 = !f64::NEG_INFINITY.to_bits();
+const MOST_KEY: u64 = f64::INFINITY.to_bits() | CLASS;
+/// The key that −0 would have if it were not taken as 0.
+const NEGATIVE_ZERO: u64 = !(-0.0f64).to_bits();
 
 /// Rows that agree in score, class and weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,16 +69,19 @@ impl Scores {
     pub fn add(&mut self, score: f64, positive: bool, weight: f64) {
         self.pending.push((ordered(score), weight.to_bits() | if positive { CLASS } else { 0 }));
         if self.pending.len() >= LEAST_PENDING.max(self.run.len() / 4) {
-            self.run = self.sorted().into_owned();
+            self.pending.sort_unstable();
+            self.run = merged(&self.run, grouped(&self.pending), self.pending.len());
             self.pending.clear();
         }
     }
 
-    /// Whether every weight is 1.
-    pub fn is_unweighted(&self) -> bool {
-        let one = 1.0f64.to_bits();
-        self.run.iter().all(|group| group.weight & !CLASS == one)
-            && self.pending.iter().all(|(_, weight)| weight & !CLASS == one)
+    /// The largest weight, if there is one other than 1.
+    pub fn largest_weight(&self) -> Option<f64> {
+        let weights = self.run.iter().map(|group| group.weight).chain(self.pending.iter().map(|(_, weight)| *weight));
+        let weights = weights.map(|weight| f64::from_bits(weight & !CLASS));
+        let (largest, other) =
+            weights.fold((0.0, false), |(largest, other), weight| (weight.max(largest), other || weight != 1.0));
+        other.then_some(largest)
     }
 
     /// Calls `f` with each distinct score in ascending order. Sums within a step are taken in the order of the weights, which
@@ -79,11 +89,16 @@ impl Scores {
     pub fn each_step(&self, mut f: impl FnMut(Step)) {
         for groups in self.sorted().chunk_by(|a, b| a.key == b.key) {
             let mut step = Step::default();
+            let (mut negative, mut positive) = (Twofold::default(), Twofold::default());
             for group in groups {
-                let side = if group.weight & CLASS == 0 { &mut step.negative } else { &mut step.positive };
-                side.weight += f64::from_bits(group.weight & !CLASS) * group.count as f64;
+                let is_negative = group.weight & CLASS == 0;
+                let (side, sum) =
+                    if is_negative { (&mut step.negative, &mut negative) } else { (&mut step.positive, &mut positive) };
+                sum.add_product(f64::from_bits(group.weight & !CLASS), group.count as f64);
                 side.rows += group.count;
             }
+            step.negative.weight = negative.value();
+            step.positive.weight = positive.value();
             f(step);
         }
     }
@@ -95,11 +110,15 @@ impl Scores {
         }
         let mut pending = self.pending.clone();
         pending.sort_unstable();
-        let groups = pending.chunk_by(|a, b| a == b).filter_map(|same| {
-            same.first().map(|(key, weight)| Group { key: *key, weight: *weight, count: same.len() as u64 })
-        });
-        Cow::Owned(merged(&self.run, groups, pending.len()))
+        Cow::Owned(merged(&self.run, grouped(&pending), pending.len()))
     }
+}
+
+/// Sorted rows as groups.
+fn grouped(rows: &[(u64, u64)]) -> impl Iterator<Item = Group> {
+    rows.chunk_by(|a, b| a == b).filter_map(|same| {
+        same.first().map(|(key, weight)| Group { key: *key, weight: *weight, count: same.len() as u64 })
+    })
 }
 
 /// Two sorted sequences as one, equal groups added up.
@@ -152,7 +171,8 @@ impl State for Scores {
             let group = Group { key: input.u64()?, weight: input.u64()?, count: count(input)? };
             let weight = f64::from_bits(group.weight & !CLASS);
             let in_order = run.last().is_none_or(|last| last.order(&group) == Ordering::Less);
-            if !in_order || group.count == 0 || weight.is_nan() || weight.is_infinite() || weight == 0.0 {
+            let is_score = (LEAST_KEY..=MOST_KEY).contains(&group.key) && group.key != NEGATIVE_ZERO;
+            if !in_order || !is_score || group.count == 0 || !weight.is_finite() || weight == 0.0 {
                 return Err(damaged("distinct scores in ascending order", "another order, count or weight"));
             }
             run.push(group);

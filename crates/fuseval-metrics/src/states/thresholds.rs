@@ -47,9 +47,10 @@ impl Thresholds {
         }
     }
 
-    /// Whether every weight is 1.
-    pub fn is_unweighted(&self) -> bool {
-        self.weights.is_empty()
+    /// The largest weight of a bin, if there are rows of another weight than 1.
+    pub fn largest_weight(&self) -> Option<f64> {
+        let weights = self.bin_weights().map(|(negative, positive)| negative.max(positive));
+        (!self.weights.is_empty()).then(|| weights.fold(0.0, f64::max))
     }
 
     /// Rows of weight 1 at a place.
@@ -149,7 +150,11 @@ impl State for Thresholds {
         last = None;
         for _ in 0..input.count(8)? {
             let place = place(input, &mut last)?;
-            state.weights.insert(place, ExactSum::decode(input)?);
+            let sum = ExactSum::decode(input)?;
+            if !(sum.value() > 0.0 && sum.value().is_finite()) {
+                return Err(damaged("a finite sum of weights above 0", sum.value().to_string()));
+            }
+            state.weights.insert(place, sum);
         }
         Ok(state)
     }
