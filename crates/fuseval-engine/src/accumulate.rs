@@ -15,38 +15,43 @@ use crate::plan::Plan;
 use crate::selection::{Selection, groups, selections};
 use crate::specification::OnInvalid;
 
-/// Counts the rows that were left out as invalid. It has a state like any metric, in every cell, and no line of its own in
-/// the report.
+/// Counts the rows that count and those that were left out as invalid. It has a state like any metric, in every cell, and
+/// no line of its own in the report.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Dropped;
+pub(crate) struct RowCounts;
 
-/// A count of rows.
+/// Counts of rows.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct RowCount(u64);
+pub(crate) struct Counts {
+    pub(crate) rows: u64,
+    pub(crate) dropped: u64,
+}
 
-impl State for RowCount {
+impl State for Counts {
     const KIND: &'static str = "rows";
     const VERSION: u16 = 1;
 
     fn merge(&mut self, other: &Self) -> Result<()> {
-        self.0 += other.0;
+        self.rows += other.rows;
+        self.dropped += other.dropped;
         Ok(())
     }
 
     fn encode(&self, out: &mut Writer) {
-        out.u64(self.0);
+        out.u64(self.rows);
+        out.u64(self.dropped);
     }
 
     fn decode(_version: u16, input: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self(fuseval_core::state::count(input)?))
+        Ok(Self { rows: fuseval_core::state::count(input)?, dropped: fuseval_core::state::count(input)? })
     }
 }
 
-impl Metric for Dropped {
-    type State = RowCount;
+impl Metric for RowCounts {
+    type State = Counts;
 
     fn id(&self) -> MetricId {
-        MetricId::new("dropped")
+        MetricId::new("rows")
     }
 
     fn layout(&self) -> Layout {
@@ -61,17 +66,18 @@ impl Metric for Dropped {
         Needs { score: ScoreNeed::Order, labels: LabelRange::Any, ranking: false }
     }
 
-    fn empty(&self) -> RowCount {
-        RowCount::default()
+    fn empty(&self) -> Counts {
+        Counts::default()
     }
 
-    fn update(&self, state: &mut RowCount, view: &View<'_>) -> Result<()> {
-        state.0 += view.dropped;
+    fn update(&self, state: &mut Counts, view: &View<'_>) -> Result<()> {
+        state.rows += view.rows() as u64;
+        state.dropped += view.dropped;
         Ok(())
     }
 
-    fn finish(&self, state: &RowCount) -> Value {
-        Value::exact(Outcome::Number(state.0 as f64), 0.0, Tally { n: state.0, ..Tally::default() })
+    fn finish(&self, state: &Counts) -> Value {
+        Value::exact(Outcome::Number(state.rows as f64), 0.0, Tally { n: state.rows, ..Tally::default() })
     }
 }
 
@@ -108,12 +114,15 @@ impl LabelSide {
     }
 }
 
+/// The states of one slice: for each fold that has rows, one place per experiment, head and state.
+type Folds = [Vec<Option<Box<dyn AnyState>>>; FOLDS as usize];
+
 /// The states of one worker.
 pub(crate) struct Accumulator<'a> {
     plan: &'a Plan,
     source: &'a dyn Source,
     needs: Needs,
-    slices: HashMap<Slice, Vec<Option<Box<dyn AnyState>>>>,
+    slices: HashMap<Slice, Folds>,
     gathered: Vec<f64>,
 }
 
@@ -188,7 +197,11 @@ impl<'a> Accumulator<'a> {
         let (expected, help) = match (score.is_nan(), probability) {
             (true, _) => (
                 format!("a number in score `{score_name}`"),
-                "find out why the score is missing, or leave such rows out and count them: `on_invalid: drop`",
+                if experiment == 0 {
+                    "find out why the score is missing, or leave such rows out and count them: `on_invalid: drop`"
+                } else {
+                    "the model gives no score under this change; fill with the mean or a value, or say what nulls become: `model.fill_null`"
+                },
             ),
             (false, true) => (
                 format!("a probability between 0 and 1 in score `{score_name}` for {}", metrics.join(", ")),
@@ -199,7 +212,9 @@ impl<'a> Accumulator<'a> {
                 "correct the score, or ask only for metrics that use the order of scores",
             ),
         };
-        let found = format!("{score} ({rows} such rows in this bucket)");
+        let missing = if self.plan.scores_are_columns { "NaN or null" } else { "NaN" };
+        let found = if score.is_nan() { missing.to_string() } else { score.to_string() };
+        let found = format!("{found} ({rows} such rows in this bucket)");
         let error = Error::data(expected, found, help).at(format!("head `{head_name}`"));
         match self.plan.experiments.get(experiment) {
             Some(experiment) if experiment.name != "baseline" => error.at(format!("experiment `{}`", experiment.name)),
@@ -217,11 +232,14 @@ impl<'a> Accumulator<'a> {
     ) -> Result<()> {
         let plan = self.plan;
         let kind = plan.heads.get(head).map_or(ScoreKind::Raw, |head| head.kind);
-        let count = plan.experiments.len() * plan.heads.len() * plan.states.len() * usize::from(FOLDS);
-        if !self.slices.contains_key(slice) {
-            self.slices.insert(slice.clone(), (0..count).map(|_| None).collect());
+        if selection.parts.is_empty() {
+            return Ok(());
         }
-        let Some(states) = self.slices.get_mut(slice) else { return Ok(()) };
+        if !self.slices.contains_key(slice) {
+            self.slices.insert(slice.clone(), std::array::from_fn(|_| Vec::new()));
+        }
+        let Some(folds) = self.slices.get_mut(slice) else { return Ok(()) };
+        let first = (experiment * plan.heads.len() + head) * plan.states.len();
         self.gathered.clear();
         self.gathered.extend(selection.rows.iter().map(|row| scores.get(*row).copied().unwrap_or(f64::NAN)));
         for part in &selection.parts {
@@ -236,12 +254,12 @@ impl<'a> Accumulator<'a> {
                 kind,
                 dropped: part.dropped,
             };
-            for (place, metric) in plan.states.iter().enumerate() {
-                let address = ((experiment * plan.heads.len() + head) * plan.states.len() + place) * usize::from(FOLDS)
-                    + usize::from(part.fold.number());
-                if let Some(state) = states.get_mut(address) {
-                    metric.update(state.get_or_insert_with(|| metric.empty()).as_mut(), &view)?;
-                }
+            let Some(states) = folds.get_mut(usize::from(part.fold.number())) else { continue };
+            if states.is_empty() {
+                states.resize_with(plan.experiments.len() * plan.heads.len() * plan.states.len(), || None);
+            }
+            for (metric, state) in plan.states.iter().zip(states.iter_mut().skip(first)) {
+                metric.update(state.get_or_insert_with(|| metric.empty()).as_mut(), &view)?;
             }
         }
         Ok(())
@@ -251,21 +269,40 @@ impl<'a> Accumulator<'a> {
     pub(crate) fn into_partial(self, fingerprint: &str) -> Result<Partial> {
         let mut partial = Partial::new(fingerprint);
         let (heads, states) = (self.plan.heads.len(), self.plan.states.len());
-        for (slice, cells) in self.slices {
-            for (address, state) in cells.into_iter().enumerate() {
-                let Some(state) = state else { continue };
-                let Some(fold) = Fold::new((address % usize::from(FOLDS)) as u8) else { continue };
-                let rest = address / usize::from(FOLDS);
-                let cell = Cell {
-                    experiment: (rest / states / heads) as u32,
-                    head: (rest / states % heads) as u32,
-                    slice: slice.clone(),
-                    state: (rest % states) as u32,
-                    fold,
-                };
-                partial.add(cell, state)?;
+        for (slice, folds) in self.slices {
+            for (number, states_of_fold) in (0u8..).zip(folds) {
+                let Some(fold) = Fold::new(number) else { continue };
+                for (place, state) in states_of_fold.into_iter().enumerate() {
+                    let Some(state) = state else { continue };
+                    let cell = Cell {
+                        experiment: (place / states / heads) as u32,
+                        head: (place / states % heads) as u32,
+                        slice: slice.clone(),
+                        state: (place % states) as u32,
+                        fold,
+                    };
+                    partial.add(cell, state)?;
+                }
             }
         }
         Ok(partial)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fuseval_core::random::KeyedRng;
+    use fuseval_testkit::generate::{Shape, Table};
+    use fuseval_testkit::laws;
+
+    #[test]
+    fn the_counts_of_rows_keep_the_laws_of_states() {
+        let mut rng = KeyedRng::new(1, &["rows"]);
+        let shape = Shape { segments: 9, longest: 5, grid: 3, weighted: false };
+        let tables: [Table; 3] = std::array::from_fn(|_| Table::draw(&mut rng, shape));
+        laws::is_a_commutative_monoid(&RowCounts, [&tables[0], &tables[1], &tables[2]]);
+        laws::survives_hostile_bytes(&RowCounts, &tables[0], &mut rng);
+        laws::is_split_invariant(&RowCounts, &tables[0], &mut rng);
     }
 }

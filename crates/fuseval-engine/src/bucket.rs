@@ -22,6 +22,8 @@ pub struct Bucket {
     pub places: Vec<(usize, u64)>,
     /// The place of the first row among all evaluated rows.
     pub first_ordinal: u64,
+    /// Rows of the source that were read for it, those that the filter left out included.
+    pub source_rows: u64,
     /// Borders of the segments: segment i has the rows `segments[i]..segments[i + 1]`. Empty without a segment key.
     pub segments: Vec<usize>,
     /// The fold of each segment; of each row without a segment key.
@@ -66,6 +68,8 @@ struct Bucketer<'a> {
     target: usize,
     next_index: u64,
     next_ordinal: u64,
+    read: u64,
+    read_before: u64,
     pieces: Vec<Piece>,
     rows: usize,
     segments: Vec<usize>,
@@ -82,6 +86,8 @@ impl<'a> Bucketer<'a> {
             target: target.max(1),
             next_index: 0,
             next_ordinal: 0,
+            read: 0,
+            read_before: 0,
             pieces: Vec::new(),
             rows: 0,
             segments: Vec::new(),
@@ -178,6 +184,7 @@ impl<'a> Bucketer<'a> {
         }
         let columns = rows.columns.iter().map(|column| column.slice(from, to - from)).collect();
         let numbers = rows.row_numbers.get(from..to).unwrap_or_default();
+        self.read = rows.file_start + numbers.last().map_or(0, |last| last + 1);
         self.pieces.push(Piece { columns, places: numbers.iter().map(|number| (rows.file, *number)).collect() });
         self.rows += to - from;
     }
@@ -206,9 +213,11 @@ impl<'a> Bucketer<'a> {
             columns,
             places: pieces.into_iter().flat_map(|piece| piece.places).collect(),
             first_ordinal: self.next_ordinal,
+            source_rows: self.read.saturating_sub(self.read_before),
             segments,
             folds: std::mem::take(&mut self.folds),
         });
+        self.read_before = self.read;
         self.next_index += 1;
         self.next_ordinal += self.rows as u64;
         self.rows = 0;

@@ -3,7 +3,6 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, LargeStringArray};
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use fuseval_core::{Error, Result};
 
@@ -34,13 +33,21 @@ pub(crate) fn numbers(array: &ArrayRef) -> Result<Vec<Option<f64>>> {
     Ok(floats.as_primitive::<Float64Type>().iter().collect())
 }
 
+/// The name of a type in messages: the README's words where it has one.
+pub(crate) fn type_name(data_type: &DataType) -> String {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "text".to_string(),
+        other => other.to_string().to_lowercase(),
+    }
+}
+
 /// A cast that never turns a value into null.
 pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     let options = arrow_cast::CastOptions { safe: false, ..Default::default() };
     arrow_cast::cast_with_options(array, to, &options).map_err(|error| {
         Error::data(
             format!("values that fit {to}"),
-            format!("{} ({error})", array.data_type()),
+            format!("{} ({error})", type_name(array.data_type())),
             "change the column or its type",
         )
     })
@@ -54,7 +61,8 @@ pub(crate) enum KeyColumn {
     Unsigned(ArrayRef),
     Single(ArrayRef),
     Double(ArrayRef),
-    Other(ArrayRef),
+    /// A column without a type holds nothing but nulls.
+    Null(ArrayRef),
 }
 
 impl KeyColumn {
@@ -67,7 +75,8 @@ impl KeyColumn {
             other if other.is_unsigned_integer() => Self::Unsigned(cast(array, &DataType::UInt64)?),
             DataType::Float16 | DataType::Float32 => Self::Single(cast(array, &DataType::Float32)?),
             DataType::Float64 => Self::Double(array.clone()),
-            _ => Self::Other(array.clone()),
+            DataType::Null => Self::Null(array.clone()),
+            _ => Self::Text(cast(array, &DataType::LargeUtf8)?.as_string().clone()),
         })
     }
 
@@ -78,35 +87,34 @@ impl KeyColumn {
             | Self::Unsigned(array)
             | Self::Single(array)
             | Self::Double(array)
-            | Self::Other(array) => array,
+            | Self::Null(array) => array,
         }
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        matches!(self, Self::Null(_)) || self.array().is_null(row)
     }
 
     /// Calls `f` with the canonical text of a row, or with `None` for null.
     pub(crate) fn with_text<T>(&self, row: usize, f: impl FnOnce(Option<&str>) -> T) -> T {
-        if self.array().is_null(row) {
+        if self.is_null(row) {
             return f(None);
         }
         match self {
+            Self::Null(_) => f(None),
             Self::Text(array) => f(Some(array.value(row))),
             Self::Signed(array) => f(Some(&array.as_primitive::<Int64Type>().value(row).to_string())),
             Self::Unsigned(array) => f(Some(&array.as_primitive::<UInt64Type>().value(row).to_string())),
             // Adding zero turns −0 into 0.
             Self::Single(array) => f(Some(&(array.as_primitive::<Float32Type>().value(row) + 0.0).to_string())),
             Self::Double(array) => f(Some(&(array.as_primitive::<Float64Type>().value(row) + 0.0).to_string())),
-            Self::Other(array) => {
-                let options = FormatOptions::default();
-                let text =
-                    ArrayFormatter::try_new(array, &options).and_then(|format| format.value(row).try_to_string());
-                f(text.ok().as_deref())
-            }
         }
     }
 
     /// Whether two rows hold the same key.
     pub(crate) fn same(&self, a: usize, b: usize) -> bool {
-        if self.array().is_null(a) || self.array().is_null(b) {
-            return self.array().is_null(a) && self.array().is_null(b);
+        if self.is_null(a) || self.is_null(b) {
+            return self.is_null(a) && self.is_null(b);
         }
         match self {
             Self::Text(array) => array.value(a) == array.value(b),
@@ -144,6 +152,9 @@ mod tests {
             assert!(keys.with_text(1, |text| text.is_none()));
             assert!(keys.same(0, 0) && keys.same(1, 1) && !keys.same(0, 1));
         }
+        let untyped: ArrayRef = Arc::new(arrow_array::NullArray::new(2));
+        let keys = KeyColumn::new(&untyped).unwrap();
+        assert!(keys.with_text(0, |text| text.is_none()) && keys.same(0, 1));
         let tenth: ArrayRef = Arc::new(Float32Array::from(vec![0.1, -0.0, 0.0]));
         let keys = KeyColumn::new(&tenth).unwrap();
         assert!(keys.with_text(0, |text| text == Some("0.1")));

@@ -3,14 +3,18 @@
 //! A conversion must keep the value: integers must fit, a float must be whole to become an integer, an integer must be exact
 //! to become a float. Only float64 (and decimal) to float32 rounds, since that is what a model of float32 means by its input.
 
+use std::ops::Range;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, LargeStringArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, GenericListArray, Int64Array, LargeStringArray, OffsetSizeTrait, UInt64Array,
+};
 use arrow_schema::DataType;
 use fuseval_core::tensor::Values;
 use fuseval_core::{Element, Error, Result, Tensor};
 
-use crate::columns::{cast, numbers};
+use crate::columns::{cast, numbers, type_name};
 use crate::plan::FeaturePlace;
 use crate::specification::Scalar;
 
@@ -28,6 +32,7 @@ pub(crate) fn is_convertible(data_type: &DataType, element: Element) -> bool {
 pub(crate) fn constant(value: &Scalar, element: Element, width: usize) -> Result<Tensor> {
     let wrong = || {
         let found = match value {
+            Scalar::Integer(number) => number.to_string(),
             Scalar::Number(number) => number.to_string(),
             Scalar::Bool(truth) => truth.to_string(),
             Scalar::Text(text) => format!("`{text}`"),
@@ -38,7 +43,14 @@ pub(crate) fn constant(value: &Scalar, element: Element, width: usize) -> Result
             "write a value that the input of the model can hold",
         )
     };
+    let integer = match value {
+        Scalar::Integer(number) => Some(*number),
+        Scalar::Number(number) => whole(*number),
+        Scalar::Bool(truth) => Some(i64::from(*truth)),
+        Scalar::Text(_) => None,
+    };
     let number = match value {
+        Scalar::Integer(number) => Some(*number as f64),
         Scalar::Number(number) => Some(*number),
         Scalar::Bool(truth) => Some(f64::from(u8::from(*truth))),
         Scalar::Text(_) => None,
@@ -46,12 +58,17 @@ pub(crate) fn constant(value: &Scalar, element: Element, width: usize) -> Result
     let values = match (element, value) {
         (Element::Text, Scalar::Text(text)) => Values::Text(vec![text.clone(); width]),
         (Element::Bool, Scalar::Bool(truth)) => Values::Bool(vec![*truth; width]),
-        (Element::F32, _) => Values::F32(vec![number.ok_or_else(wrong)? as f32; width]),
+        (Element::F32, _) => {
+            let single = number
+                .map(|number| (number, number as f32))
+                .filter(|(number, single)| single.is_finite() || !number.is_finite());
+            Values::F32(vec![single.ok_or_else(wrong)?.1; width])
+        }
         (Element::F64, _) => Values::F64(vec![number.ok_or_else(wrong)?; width]),
-        (Element::I64, _) => Values::I64(vec![number.and_then(whole).ok_or_else(wrong)?; width]),
+        (Element::I64, _) => Values::I64(vec![integer.ok_or_else(wrong)?; width]),
         (Element::I32, _) => {
-            let whole = number.and_then(whole).and_then(|number| i32::try_from(number).ok());
-            Values::I32(vec![whole.ok_or_else(wrong)?; width])
+            let integer = integer.and_then(|number| i32::try_from(number).ok());
+            Values::I32(vec![integer.ok_or_else(wrong)?; width])
         }
         _ => return Err(wrong()),
     };
@@ -152,8 +169,12 @@ pub(crate) fn values(array: &ArrayRef, feature: &FeaturePlace) -> std::result::R
                         fill.ok_or_else(|| missing(place))?
                     }
                     Whole::Value(value) if (least..=most).contains(&value) => value,
-                    Whole::Value(value) => return Err(unfit(place, format!("{value} of type {}", values.data_type()))),
-                    Whole::Unfit(found) => return Err(unfit(place, format!("{found} of type {}", values.data_type()))),
+                    Whole::Value(value) => {
+                        return Err(unfit(place, format!("{value} of type {}", type_name(values.data_type()))));
+                    }
+                    Whole::Unfit(found) => {
+                        return Err(unfit(place, format!("{found} of type {}", type_name(values.data_type()))));
+                    }
                 };
                 out.push(value);
             }
@@ -213,54 +234,43 @@ impl Nulls {
     }
 }
 
-/// The single values of a column, `width` to a row: a list column laid flat.
+/// The single values of a column, `width` to a row: a list column laid flat. A list that is null is so many nulls.
 fn flat(array: &ArrayRef, feature: &FeaturePlace) -> std::result::Result<(ArrayRef, usize), Unfit> {
     let width = feature.width;
-    let wrong_length = |row: usize, found: usize| Unfit {
-        row,
-        error: Error::data(
-            format!("{width} values in the list of feature `{}`", feature.name),
-            found.to_string(),
-            "store lists of the length that the model takes",
-        ),
-    };
-    match array.data_type() {
+    let (values, ranges): (&ArrayRef, Vec<Range<usize>>) = match array.data_type() {
         DataType::FixedSizeList(..) => {
             let list = array.as_fixed_size_list();
-            if let Some(row) = (0..list.len()).find(|row| list.is_null(*row)) {
-                return Err(wrong_length(row, 0));
-            }
-            let start = usize::try_from(list.value_offset(0)).unwrap_or_default();
-            Ok((list.values().slice(start, list.len() * width), width))
+            let start = |row| usize::try_from(list.value_offset(row)).unwrap_or_default();
+            let length = usize::try_from(list.value_length()).unwrap_or_default();
+            (list.values(), (0..list.len()).map(|row| start(row)..start(row) + length).collect())
         }
-        DataType::List(_) => {
-            let list = array.as_list::<i32>();
-            for row in 0..list.len() {
-                let length =
-                    if list.is_null(row) { 0 } else { usize::try_from(list.value_length(row)).unwrap_or_default() };
-                if length != width {
-                    return Err(wrong_length(row, length));
-                }
-            }
-            let start =
-                list.value_offsets().first().copied().and_then(|start| usize::try_from(start).ok()).unwrap_or_default();
-            Ok((list.values().slice(start, list.len() * width), width))
+        DataType::List(_) => (array.as_list::<i32>().values(), ranges(array.as_list::<i32>())),
+        DataType::LargeList(_) => (array.as_list::<i64>().values(), ranges(array.as_list::<i64>())),
+        _ => return Ok((array.clone(), 1)),
+    };
+    let mut places: Vec<Option<u64>> = Vec::with_capacity(array.len() * width);
+    for (row, range) in ranges.into_iter().enumerate() {
+        if array.is_null(row) {
+            places.extend(std::iter::repeat_n(None, width));
+        } else if range.len() == width {
+            places.extend(range.map(|place| Some(place as u64)));
+        } else {
+            let expected = format!("{width} values in the list of feature `{}`", feature.name);
+            let error =
+                Error::data(expected, range.len().to_string(), "store lists of the length that the model takes");
+            return Err(Unfit { row, error });
         }
-        DataType::LargeList(_) => {
-            let list = array.as_list::<i64>();
-            for row in 0..list.len() {
-                let length =
-                    if list.is_null(row) { 0 } else { usize::try_from(list.value_length(row)).unwrap_or_default() };
-                if length != width {
-                    return Err(wrong_length(row, length));
-                }
-            }
-            let start =
-                list.value_offsets().first().copied().and_then(|start| usize::try_from(start).ok()).unwrap_or_default();
-            Ok((list.values().slice(start, list.len() * width), width))
-        }
-        _ => Ok((array.clone(), 1)),
     }
+    let values = arrow_select::take::take(values, &UInt64Array::from(places), None)
+        .map_err(|error| Unfit { row: 0, error: Error::defect("the values of lists", error.to_string()) })?;
+    Ok((values, width))
+}
+
+fn ranges<O: OffsetSizeTrait>(list: &GenericListArray<O>) -> Vec<Range<usize>> {
+    let borders = list.value_offsets().windows(2);
+    borders
+        .map(|pair| pair.first().map_or(0, |from| from.as_usize())..pair.last().map_or(0, |to| to.as_usize()))
+        .collect()
 }
 
 /// A value on its way to an integer.

@@ -116,6 +116,8 @@ pub struct Plan {
     pub experiments: Vec<Experiment>,
     /// What to do with invalid rows.
     pub on_invalid: OnInvalid,
+    /// Whether there is no model, and scores are columns.
+    pub scores_are_columns: bool,
 }
 
 /// Makes a metric from its name.
@@ -144,7 +146,7 @@ impl Plan {
             }
             metrics.push((metric, place.unwrap_or(states.len() - 1)));
         }
-        states.push(Box::new(crate::accumulate::Dropped));
+        states.push(Box::new(crate::accumulate::RowCounts));
         if metrics.is_empty() {
             return Err(Error::usage("one metric or more", "none", "write for example `metrics: [roc_auc, log_loss]`"));
         }
@@ -169,6 +171,9 @@ impl Plan {
         let mut slices = Vec::new();
         for slice in &asked.slices {
             slices.push(match slice {
+                SliceSpecification::Columns(columns) if columns.is_empty() => {
+                    return Err(Error::usage("one column or more in a slice", "an empty list", "leave the slice out"));
+                }
                 SliceSpecification::Columns(columns) => SliceDefinition::Columns(
                     columns
                         .iter()
@@ -180,7 +185,7 @@ impl Plan {
                 }
             });
         }
-        let experiments = experiments::resolve(asked, &features, model)?;
+        let experiments = experiments::resolve(asked, &features)?;
         Ok(Self {
             requests: requests.list,
             segment,
@@ -195,6 +200,7 @@ impl Plan {
             slices,
             experiments,
             on_invalid: asked.on_invalid,
+            scores_are_columns: asked.scores_are_columns,
         })
     }
 

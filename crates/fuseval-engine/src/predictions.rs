@@ -54,13 +54,11 @@ pub(crate) fn batch(
         .map_err(|error| Error::defect("columns of the predictions", error.to_string()))
 }
 
-/// How many buckets may be under way before the oldest is written.
-const WINDOW: u64 = 16;
-
 /// Puts buckets that finish in any order back into order. Whoever is too far ahead waits, so that memory stays bounded.
 pub(crate) struct Ordered<'a> {
     state: Mutex<Waiting<'a>>,
     written: Condvar,
+    window: u64,
 }
 
 struct Waiting<'a> {
@@ -71,15 +69,16 @@ struct Waiting<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    pub(crate) fn new(sink: &'a mut dyn PredictionSink) -> Self {
+    /// `window` is how many buckets may be under way before the oldest is written.
+    pub(crate) fn new(sink: &'a mut dyn PredictionSink, window: u64) -> Self {
         let state = Waiting { sink, next: 0, batches: BTreeMap::new(), stopped: false };
-        Self { state: Mutex::new(state), written: Condvar::new() }
+        Self { state: Mutex::new(state), written: Condvar::new(), window }
     }
 
     /// Waits until bucket `index` is near enough to the oldest one that is not written.
     pub(crate) fn wait_for_turn(&self, index: u64) {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let far = |state: &mut Waiting<'_>| index >= state.next + WINDOW && !state.stopped;
+        let far = |state: &mut Waiting<'_>| index >= state.next + self.window && !state.stopped;
         drop(self.written.wait_while(state, far));
     }
 

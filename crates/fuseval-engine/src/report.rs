@@ -1,9 +1,11 @@
 //! The report: folds merged, states finished, one line per number, with its difference to the baseline.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fuseval_core::{AnyState, Cell, Outcome, Partial, Result, Slice, Value};
 
+use crate::accumulate::Counts;
 use crate::plan::{Plan, SliceDefinition};
 
 /// One number.
@@ -19,9 +21,11 @@ pub struct ResultRow {
     pub metric: usize,
     /// The value with its counts.
     pub value: Value,
+    /// Rows that count for the head and slice, whatever the metric counts.
+    pub rows: u64,
     /// Rows left out as invalid.
     pub dropped: u64,
-    /// Value − value of the baseline, where both are numbers.
+    /// Value − value of the baseline, where both are numbers and are over the same rows.
     pub delta: Option<f64>,
 }
 
@@ -37,17 +41,17 @@ pub fn report(plan: &Plan, partial: Partial) -> Result<Vec<ResultRow>> {
             slices.insert(Slice { definition: place as u32 + 1, values: Vec::new() });
         }
     }
+    let mut slices: Vec<Slice> = slices.into_iter().collect();
+    slices.sort_by(by_value);
     let mut rows = Vec::new();
-    let mut baseline: BTreeMap<(usize, Slice, usize), f64> = BTreeMap::new();
+    let mut baseline: BTreeMap<(usize, Slice, usize), (f64, u64)> = BTreeMap::new();
     for experiment in 0..plan.experiments.len() {
         for head in 0..plan.heads.len() {
             for slice in &slices {
                 let state = |state: usize| states.get(&(experiment as u32, head as u32, slice.clone(), state as u32));
-                let dropped_place = plan.states.len().saturating_sub(1);
-                let dropped = match (state(dropped_place), plan.states.get(dropped_place)) {
-                    (Some(state), Some(metric)) => metric.finish(state.as_ref())?.tally.n,
-                    _ => 0,
-                };
+                let counts = state(plan.states.len().saturating_sub(1))
+                    .and_then(|state| state.as_any().downcast_ref::<Counts>());
+                let Counts { rows: row_count, dropped } = counts.copied().unwrap_or_default();
                 for (place, (metric, state_place)) in plan.metrics.iter().enumerate() {
                     let value = match state(*state_place) {
                         Some(state) => metric.finish(state.as_ref())?,
@@ -57,10 +61,10 @@ pub fn report(plan: &Plan, partial: Partial) -> Result<Vec<ResultRow>> {
                     let number = value.outcome.number();
                     let key = (head, slice.clone(), place);
                     if let (0, Some(number)) = (experiment, number) {
-                        baseline.insert(key.clone(), number);
+                        baseline.insert(key.clone(), (number, dropped));
                     }
                     let delta = match (number, baseline.get(&key)) {
-                        (Some(number), Some(base)) if experiment > 0 => {
+                        (Some(number), Some((base, left_out))) if experiment > 0 && *left_out == dropped => {
                             Some(number - base).filter(|delta| delta.is_finite())
                         }
                         _ => None,
@@ -71,6 +75,7 @@ pub fn report(plan: &Plan, partial: Partial) -> Result<Vec<ResultRow>> {
                         slice: slice.clone(),
                         metric: place,
                         value,
+                        rows: row_count,
                         dropped,
                         delta,
                     });
@@ -79,6 +84,16 @@ pub fn report(plan: &Plan, partial: Partial) -> Result<Vec<ResultRow>> {
         }
     }
     Ok(rows)
+}
+
+/// Slices in the order of the plan and of their values: null first, numbers by size, then texts.
+fn by_value(a: &Slice, b: &Slice) -> Ordering {
+    let number = |value: &Option<String>| value.as_ref().and_then(|text| text.parse::<f64>().ok());
+    let values = a.values.iter().zip(&b.values).map(|(a, b)| match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        (a_number, b_number) => b_number.is_some().cmp(&a_number.is_some()).then(a.cmp(b)),
+    });
+    a.definition.cmp(&b.definition).then(values.fold(Ordering::Equal, Ordering::then)).then(a.cmp(b))
 }
 
 /// A sum that overflowed both ways has no value.

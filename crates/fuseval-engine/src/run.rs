@@ -46,7 +46,7 @@ pub struct Run {
     pub segments: Option<u64>,
     /// Rows in which a feature was missing, for each feature of the plan.
     pub missing: Vec<u64>,
-    /// Time spent reading, on the reading thread.
+    /// Time spent reading: on the reading thread, and before it for the values that perturbations need.
     pub read_time: Duration,
     /// Time spent building and changing inputs, over all workers.
     pub perturb_time: Duration,
@@ -56,7 +56,8 @@ pub struct Run {
     pub metric_time: Duration,
 }
 
-/// Runs a plan. `progress` is told the number of evaluated rows after each bucket.
+/// Runs a plan. `progress` is told after each bucket how many rows of the source it
+/// covers.
 pub fn run(
     plan: &Plan,
     fingerprint: &str,
@@ -64,19 +65,22 @@ pub fn run(
     model: &dyn Model,
     limits: Limits,
     predictions: Option<&mut dyn PredictionSink>,
-    progress: &(dyn Fn(usize) + Sync),
+    progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Run> {
     let threads = limits.threads.max(1);
     let mut scorers = Vec::with_capacity(threads);
     for _ in 0..threads {
         scorers.push(model.scorer(&plan.scores)?);
     }
+    let started = Instant::now();
+    let perturbations = perturbations(plan, source)?;
+    let donor_time = started.elapsed();
     let job = Job {
         plan,
         source,
-        perturbations: perturbations(plan, source)?,
+        perturbations,
         predictions: match predictions {
-            Some(sink) => Some((schema(plan, source)?, Ordered::new(sink))),
+            Some(sink) => Some((schema(plan, source)?, Ordered::new(sink, 3 * threads as u64))),
             None => None,
         },
         failures: Mutex::new(Vec::new()),
@@ -111,7 +115,8 @@ pub fn run(
         return Err(error);
     }
     let reading = reading.ok_or_else(|| Error::defect("a reading", "none"))?;
-    let run = merged(plan, fingerprint, reading, workers)?;
+    let mut run = merged(plan, fingerprint, reading, workers)?;
+    run.read_time += donor_time;
     for (head, seen) in plan.heads.iter().zip(&job.positive_seen) {
         if let (LabelRule::Positive(positive), false) = (&head.rule, seen.load(Ordering::Relaxed)) {
             absent_positive(head, positive, source)?;
@@ -166,7 +171,7 @@ struct Job<'a> {
     failed: AtomicBool,
     /// For each head whether a row with the label 1 was seen.
     positive_seen: Vec<AtomicBool>,
-    progress: &'a (dyn Fn(usize) + Sync),
+    progress: &'a (dyn Fn(u64) + Sync),
 }
 
 impl<'a> Job<'a> {
@@ -191,7 +196,7 @@ impl<'a> Job<'a> {
                 |_| Err(Error::defect("a bucket that is worked on", "a panic").at(bucket.place(0, self.source)));
             let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked);
             match done {
-                Ok(()) => (self.progress)(bucket.rows()),
+                Ok(()) => (self.progress)(bucket.source_rows),
                 Err(error) => {
                     self.failures.lock().unwrap_or_else(PoisonError::into_inner).push((bucket.index, error));
                     self.failed.store(true, Ordering::Relaxed);

@@ -214,9 +214,12 @@ fn uses(plan: &Plan, head: &Head, range: LabelRange, bucket: &Bucket, source: &d
     let labels: Vec<Option<f64>> = match &head.rule {
         LabelRule::Positive(positive) => {
             let keys = KeyColumn::new(column(head.label)?)?;
-            (0..bucket.rows())
-                .map(|row| keys.with_text(row, |text| text.map(|text| f64::from(u8::from(text == positive)))))
-                .collect()
+            let is_float = column(head.label)?.data_type().is_floating();
+            let label = |text: &str| match text {
+                "NaN" if is_float => f64::NAN,
+                _ => f64::from(u8::from(text == positive)),
+            };
+            (0..bucket.rows()).map(|row| keys.with_text(row, |text| text.map(label))).collect()
         }
         LabelRule::Number => numbers(column(head.label)?)?,
         LabelRule::Threshold(threshold) => {

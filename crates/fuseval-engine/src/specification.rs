@@ -35,6 +35,8 @@ pub enum SliceSpecification {
 /// A single value, as written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scalar {
+    /// An integer.
+    Integer(i64),
     /// A number.
     Number(f64),
     /// A truth value.
@@ -123,4 +125,6 @@ pub struct Specification {
     pub seed: u64,
     /// What to do with invalid rows.
     pub on_invalid: OnInvalid,
+    /// Whether there is no model, and the scores of the heads are columns.
+    pub scores_are_columns: bool,
 }

@@ -56,7 +56,9 @@ pub(crate) fn resolved(run_file: &RunFile, path: &str) -> String {
     run_file.base.join(path).to_string_lossy().into_owned()
 }
 
-pub(crate) fn source_options(run_file: &RunFile) -> Result<SourceOptions> {
+/// What the source is opened with. `inputs` are those of the model: a CSV column that feeds one is not read as text,
+/// even if it is also a segment or slice key.
+pub(crate) fn source_options(run_file: &RunFile, inputs: &[&str]) -> Result<SourceOptions> {
     let data = &run_file.data;
     let paths: Vec<String> = data.path.list().iter().map(|path| resolved(run_file, path)).collect();
     if paths.is_empty() {
@@ -65,6 +67,14 @@ pub(crate) fn source_options(run_file: &RunFile) -> Result<SourceOptions> {
     // A slice that is not a column is a predicate; the source ignores names that are no columns.
     let mut text_columns = data.segment.list();
     text_columns.extend(run_file.slices.iter().flat_map(OneOrMany::list));
+    let mut numbers: Vec<String> = inputs.iter().map(ToString::to_string).collect();
+    numbers.extend(model(run_file).iter().flat_map(|model| model.inputs.values()).flat_map(OneOrMany::list));
+    for (name, head) in &run_file.heads {
+        numbers.push(head.label.clone());
+        numbers.push(head.score.clone().unwrap_or_else(|| name.clone()));
+        numbers.extend(head.weight.clone());
+    }
+    text_columns.retain(|column| !numbers.contains(column));
     Ok(SourceOptions {
         paths,
         filter: data.filter.clone(),
@@ -116,6 +126,7 @@ pub(crate) fn specification(run_file: &RunFile, source: &dyn Source) -> Result<S
             .map(|(place, block)| experiment(block).map_err(|error| error.at(format!("experiments[{place}]"))))
             .collect::<Result<_>>()?,
         seed: run_file.seed,
+        scores_are_columns: model.is_none(),
         on_invalid: match run_file.on_invalid {
             OnInvalidWord::Error => OnInvalid::Error,
             OnInvalidWord::Drop => OnInvalid::Drop,
@@ -203,7 +214,7 @@ fn features(entry: &OneOrMany) -> FeatureChoice {
 fn scalar(value: &Text) -> Scalar {
     match value {
         Text::Bool(truth) => Scalar::Bool(*truth),
-        Text::Integer(number) => Scalar::Number(*number as f64),
+        Text::Integer(number) => Scalar::Integer(*number),
         Text::Float(number) => Scalar::Number(*number),
         Text::Text(text) => Scalar::Text(text.clone()),
     }

@@ -1,5 +1,4 @@
 //! The command line. Only this module prints.
-#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod progress;
 mod score;
@@ -46,7 +45,7 @@ struct Common {
     #[arg(long, value_enum, default_value = "table")]
     format: FormatWord,
     /// Worker threads [default: all cores]
-    #[arg(long, value_parser = positive)]
+    #[arg(long, value_parser = threads)]
     threads: Option<usize>,
     /// Rows from which a bucket is cut at the next segment border [default: 8192]
     #[arg(long, value_parser = positive)]
@@ -105,6 +104,11 @@ impl Common {
     }
 }
 
+/// Says something on standard error. Where nobody listens, nothing is said: the exit code still tells.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
 /// Prints results. A reader that has gone away is no error of ours.
 fn print(text: &str) -> Result<()> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
@@ -113,6 +117,16 @@ fn print(text: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// More threads than this are a slip of the keyboard.
+const MOST_THREADS: usize = 1024;
+
+fn threads(text: &str) -> std::result::Result<usize, String> {
+    positive(text)
+        .ok()
+        .filter(|threads| *threads <= MOST_THREADS)
+        .ok_or_else(|| format!("expected a whole number from 1 to {MOST_THREADS}"))
 }
 
 fn positive(text: &str) -> std::result::Result<usize, String> {
@@ -132,12 +146,11 @@ pub(crate) fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let place = error.place();
-            eprintln!("error: {}", error.problem());
-            if !place.is_empty() {
-                eprintln!("   at: {place}");
+            say(&format!("error: {}", error.problem()));
+            if !error.place().is_empty() {
+                say(&format!("   at: {}", error.place()));
             }
-            eprintln!(" help: {}", error.help());
+            say(&format!(" help: {}", error.help()));
             ExitCode::from(error.kind().exit_code())
         }
     }
@@ -155,8 +168,8 @@ fn run(arguments: &RunArguments) -> Result<()> {
     let place = directory.finish(&evaluation)?;
     common.print(&evaluation)?;
     if !common.quiet {
-        eprintln!("{}", evaluation.summary());
-        eprintln!("results: {}", place.join("results.json").display());
+        say(&evaluation.summary());
+        say(&format!("results: {}", place.join("results.json").display()));
     }
     Ok(())
 }

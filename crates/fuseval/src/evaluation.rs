@@ -37,8 +37,8 @@ impl Default for Options {
 pub trait Progress: Sync {
     /// The plan is made: rows before the filter, if known, the number of experiments, and what runs the model.
     fn started(&self, rows: Option<u64>, experiments: usize, backend: &str);
-    /// So many more rows are evaluated.
-    fn rows(&self, rows: usize);
+    /// So many more rows of the data are done, those that the filter left out included.
+    fn rows(&self, rows: u64);
     /// The run ends, well or not.
     fn ended(&self);
 }
@@ -48,7 +48,7 @@ struct Silent;
 
 impl Progress for Silent {
     fn started(&self, _rows: Option<u64>, _experiments: usize, _backend: &str) {}
-    fn rows(&self, _rows: usize) {}
+    fn rows(&self, _rows: u64) {}
     fn ended(&self) {}
 }
 
@@ -87,15 +87,24 @@ pub fn evaluate(run_file: &RunFile, options: &Options) -> Result<Evaluation> {
 pub fn evaluate_with(run_file: &RunFile, options: &Options, progress: &dyn Progress) -> Result<Evaluation> {
     let started = Instant::now();
     asked::refuse_not_yet(run_file)?;
-    let source = fuseval_source::open(asked::source_options(run_file)?)?;
-    let specification = asked::specification(run_file, &source)?;
-    let model: Box<dyn Model> = match asked::model(run_file) {
-        None => Box::new(ColumnScores::new(&specification)),
+    if run_file.output.predictions && options.predictions.is_none() {
+        return Err(Error::usage(
+            "a place for the predictions",
+            "`output.predictions: true` without one",
+            "use `fuseval run`, which writes them into the run directory",
+        ));
+    }
+    let loaded = match asked::model(run_file) {
+        None => None,
         Some(model) => {
             let load = LoadOptions { backend: model.backend.parse::<Backend>()?, library: options.onnxruntime.clone() };
-            fuseval_onnx::load(Path::new(&asked::resolved(run_file, &model.path)), &load)?
+            Some(fuseval_onnx::load(Path::new(&asked::resolved(run_file, &model.path)), &load)?)
         }
     };
+    let inputs = loaded.iter().flat_map(|model| model.inputs()).map(|input| input.name.as_str()).collect::<Vec<_>>();
+    let source = fuseval_source::open(asked::source_options(run_file, &inputs)?)?;
+    let specification = asked::specification(run_file, &source)?;
+    let model = loaded.unwrap_or_else(|| Box::new(ColumnScores::new(&specification)));
     let plan = Plan::new(&specification, &source, model.as_ref(), &fuseval_metrics::metric)?;
     let fingerprint = fingerprint(run_file)?;
     let limits = Limits { threads: options.threads, bucket_rows: options.bucket_rows };
@@ -142,14 +151,15 @@ impl Evaluation {
         let facts = &self.facts;
         let scored = facts.rows * self.plan.experiments.len() as u64;
         let rate = (scored as f64 / facts.wall_s.max(1e-9)) as u64;
+        let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         format!(
-            "{} rows × {} experiments in {:.2} s ({} rows/s) on {}, {} threads",
+            "{} rows, baseline and {}, in {:.2} s: {} scored rows/s on {}, {}",
             crate::table::grouped(facts.rows),
-            self.plan.experiments.len(),
+            plural(self.plan.experiments.len() - 1, "experiment"),
             facts.wall_s,
             crate::table::grouped(rate),
             facts.backend,
-            facts.threads,
+            plural(facts.threads, "thread"),
         )
     }
 }

@@ -7,6 +7,8 @@ use fuseval_core::{Error, Result};
 use crate::{Evaluation, RunFile};
 
 const RESULTS: &str = "results.json";
+/// Between the name of a run directory in the making and the number of the process that writes it.
+const WRITING: &str = ".writing-";
 const RECORDS: &str = "results.parquet";
 const PREDICTIONS: &str = "predictions.parquet";
 
@@ -15,6 +17,8 @@ const PREDICTIONS: &str = "predictions.parquet";
 pub struct RunDirectory {
     place: PathBuf,
     temporary: PathBuf,
+    /// The topmost folder above the place that was not there before.
+    made: Option<PathBuf>,
     finished: bool,
 }
 
@@ -26,11 +30,13 @@ impl RunDirectory {
             None => run_file.base.join("runs").join(&run_file.name),
         };
         refuse_foreign(&place)?;
-        let mut name = place.file_name().map(std::ffi::OsStr::to_os_string).unwrap_or_default();
-        name.push(format!(".writing-{}", std::process::id()));
-        let temporary = place.with_file_name(name);
-        std::fs::create_dir_all(&temporary).map_err(|error| unwritable(&temporary, &error))?;
-        Ok(Self { place, temporary, finished: false })
+        let name = place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let parent = place.parent().unwrap_or(Path::new("")).to_path_buf();
+        remove_left_over(&parent, &name);
+        let temporary = parent.join(format!("{name}{WRITING}{}", std::process::id()));
+        let made = first_missing(&parent);
+        std::fs::create_dir_all(&temporary).map_err(|error| unwritable(&place, &error))?;
+        Ok(Self { place, temporary, made, finished: false })
     }
 
     /// Where the directory will be.
@@ -63,6 +69,42 @@ impl Drop for RunDirectory {
         if !self.finished {
             // Nothing is lost if this fails: the name says that it was not finished.
             let _ = std::fs::remove_dir_all(&self.temporary);
+            // Folders above it go if they were made for it, and only while they are empty.
+            let mut folder = self.temporary.parent();
+            while let (Some(empty), Some(made)) = (folder, &self.made) {
+                if !empty.starts_with(made) || std::fs::remove_dir(empty).is_err() {
+                    break;
+                }
+                folder = empty.parent();
+            }
+        }
+    }
+}
+
+/// The topmost folder of a path that is not there yet.
+fn first_missing(folder: &Path) -> Option<PathBuf> {
+    folder
+        .ancestors()
+        .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+        .last()
+        .map(Path::to_path_buf)
+}
+
+/// Removes what killed runs into the same place have left beside it. Whether their processes are gone is known where the
+/// system lists its processes; elsewhere nothing is removed.
+fn remove_left_over(parent: &Path, name: &str) {
+    let processes = Path::new("/proc");
+    let Ok(entries) = std::fs::read_dir(if parent.as_os_str().is_empty() { Path::new(".") } else { parent }) else {
+        return;
+    };
+    if !processes.join("self").exists() {
+        return;
+    }
+    for entry in entries.flatten() {
+        let file_name = entry.file_name();
+        let process = file_name.to_str().and_then(|file_name| file_name.strip_prefix(name)?.strip_prefix(WRITING));
+        if process.is_some_and(|process| process.parse::<u32>().is_ok() && !processes.join(process).exists()) {
+            let _ = std::fs::remove_dir_all(entry.path());
         }
     }
 }

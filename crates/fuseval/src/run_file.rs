@@ -109,7 +109,7 @@ pub struct DataBlock {
 }
 
 /// One model, or a list of models (not yet).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum ModelEntry {
     /// One model.

@@ -65,16 +65,11 @@ impl Evaluation {
                     text => text,
                 });
             }
-            let rows = line.iter().filter(|row| self.counts_rows(row)).map(|row| row.value.tally.n).max();
-            cells.push(rows.map_or_else(|| "-".to_string(), grouped));
+            cells.push(grouped(first.rows));
             cells.extend(line.iter().map(|row| shown(&row.value.outcome)));
             table.add_row(cells);
         }
         table
-    }
-
-    fn counts_rows(&self, row: &ResultRow) -> bool {
-        self.plan.metrics.get(row.metric).is_some_and(|(metric, _)| metric.layout() == fuseval_core::Layout::Rows)
     }
 
     /// What must not pass in silence: values that are missing, segments that are special, rows that were changed or left out.

@@ -52,9 +52,9 @@ fn values_that_fit_are_kept() {
 
 #[test]
 fn values_that_do_not_fit_are_refused() {
-    refused(Int64Array::from(vec![0, 2_147_483_648]), Element::I32, 1, "2147483648 of type Int64");
-    refused(Float64Array::from(vec![2.5]), Element::I64, 0, "2.5 of type Float64");
-    refused(UInt64Array::from(vec![u64::MAX]), Element::I64, 0, "18446744073709551615 of type UInt64");
+    refused(Int64Array::from(vec![0, 2_147_483_648]), Element::I32, 1, "2147483648 of type int64");
+    refused(Float64Array::from(vec![2.5]), Element::I64, 0, "2.5 of type float64");
+    refused(UInt64Array::from(vec![u64::MAX]), Element::I64, 0, "18446744073709551615 of type uint64");
     refused(
         Int64Array::from(vec![1, (1 << 24) + 1]),
         Element::F32,
@@ -123,6 +123,16 @@ fn lists_are_rows_of_values_and_must_have_their_length() {
 }
 
 #[test]
+fn a_list_that_is_null_is_missing_values() {
+    let rows = vec![Some(vec![Some(1.0), Some(2.0)]), None];
+    let array: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Float32Type, _, _>(rows));
+    let Ok((tensor, missing)) = values(&array, &feature(Element::F32, 2, Some(Scalar::Number(0.5)))) else {
+        panic!("refused")
+    };
+    assert_eq!((tensor.values(), missing), (&Values::F32(vec![1.0, 2.0, 0.5, 0.5]), 1));
+}
+
+#[test]
 fn constants_must_have_the_type_of_the_input() {
     assert!(
         constant(&Scalar::Number(1.5), Element::F32, 3).is_ok_and(|tensor| tensor.width() == 3 && tensor.rows() == 1)
@@ -131,4 +141,9 @@ fn constants_must_have_the_type_of_the_input() {
     assert!(constant(&Scalar::Number(3e9), Element::I32, 1).is_err());
     assert!(constant(&Scalar::Text("a".to_string()), Element::F64, 1).is_err());
     assert!(constant(&Scalar::Number(1.0), Element::Text, 1).is_err());
+    assert!(constant(&Scalar::Number(1e39), Element::F32, 1).is_err());
+    let odd = (1i64 << 53) + 1;
+    assert!(
+        constant(&Scalar::Integer(odd), Element::I64, 1).is_ok_and(|tensor| *tensor.values() == Values::I64(vec![odd]))
+    );
 }

@@ -1,7 +1,7 @@
 //! Experiments: every entry of the run file becomes one experiment or several, each with a name of its own.
 
 use fuseval_core::nearest::suggestion;
-use fuseval_core::{Error, Model, Result};
+use fuseval_core::{Error, Result};
 
 use super::{Change, Experiment, FeaturePlace};
 use crate::specification::{ExperimentSpecification, FeatureChoice, Filling, Scalar, Specification};
@@ -13,8 +13,8 @@ impl Experiment {
     }
 }
 
-pub(super) fn resolve(asked: &Specification, features: &[FeaturePlace], model: &dyn Model) -> Result<Vec<Experiment>> {
-    if !asked.experiments.is_empty() && model.backend() == super::inputs::COLUMNS {
+pub(super) fn resolve(asked: &Specification, features: &[FeaturePlace]) -> Result<Vec<Experiment>> {
+    if !asked.experiments.is_empty() && asked.scores_are_columns {
         return Err(Error::usage(
             "a model for experiments on features",
             "scores that are columns",
@@ -95,13 +95,25 @@ fn fills(
             filled.push((place, value(with, at)?));
         }
         let name = match name {
-            None => format!("fill:{feature}"),
+            None => format!("fill:{feature}={}", written(with)),
             Some(name) if single => name.to_string(),
             Some(name) => format!("{name}:{feature}"),
         };
         experiments.push(Experiment::new(name, Change::Fill { features: filled }));
     }
     Ok(experiments)
+}
+
+/// What is filled with, as it is written.
+fn written(with: &Filling) -> String {
+    match with {
+        Filling::Mean => "mean".to_string(),
+        Filling::Missing => "missing".to_string(),
+        Filling::Constant(Scalar::Integer(number)) => number.to_string(),
+        Filling::Constant(Scalar::Number(number)) => number.to_string(),
+        Filling::Constant(Scalar::Bool(truth)) => truth.to_string(),
+        Filling::Constant(Scalar::Text(text)) => text.clone(),
+    }
 }
 
 /// The value to fill with, checked against the type of the feature; `None` for the mean.

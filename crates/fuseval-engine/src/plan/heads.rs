@@ -66,11 +66,14 @@ fn label_rule(asked: &HeadSpecification, source: &dyn Source) -> Result<LabelRul
     match (&asked.positive, asked.label_threshold) {
         (Some(_), Some(_)) => Err(Error::usage("`positive` or `label_threshold`", "both", "leave one of them out")),
         (Some(positive), None) if is_scalar(&data_type) => Ok(LabelRule::Positive(positive.clone())),
+        (None, Some(threshold)) if threshold.is_nan() => {
+            Err(Error::usage("a number for `label_threshold`", "NaN", "write for example `label_threshold: 0.5`"))
+        }
         (None, Some(threshold)) if is_number(&data_type) => Ok(LabelRule::Threshold(threshold)),
         (None, None) if is_number(&data_type) => Ok(LabelRule::Number),
         (None, _) if is_scalar(&data_type) => Err(Error::data(
             format!("numbers or truth values in the label column `{name}`"),
-            format!("{data_type} with {}", {
+            format!("{} with {}", crate::columns::type_name(&data_type), {
                 let mut seen = Distinct::default();
                 each_text(source, name, |text| {
                     seen.note(text);

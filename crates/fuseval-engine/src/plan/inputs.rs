@@ -37,7 +37,7 @@ pub(super) fn resolve(
     for (name, _) in &asked.inputs {
         if !model.inputs().iter().any(|input| input.name == *name) {
             let known = model.inputs().iter().map(|input| input.name.as_str());
-            return Err(Error::model(
+            return Err(Error::usage(
                 "an input of the model",
                 format!("`{name}`"),
                 fuseval_core::nearest::suggestion(name, known),
@@ -45,7 +45,6 @@ pub(super) fn resolve(
             .at("model.inputs"));
         }
     }
-    let from_model = model.backend() != COLUMNS;
     let mut features: Vec<FeaturePlace> = Vec::new();
     let mut widths = Vec::new();
     for (place, input) in model.inputs().iter().enumerate() {
@@ -55,13 +54,13 @@ pub(super) fn resolve(
         };
         let mut offset = 0;
         for name in &columns {
-            let feature = feature(asked, source, input, name, columns.len(), from_model, requests)?;
+            let feature = feature(asked, source, input, name, columns.len(), requests)?;
             let width = feature.width;
             features.push(FeaturePlace { input: place, offset, ..feature });
             offset += width;
         }
         if input.width.is_some_and(|width| width != offset) {
-            return Err(Error::model(
+            return Err(Error::usage(
                 format!("{} values to a row for input `{}`", input.width.unwrap_or_default(), input.name),
                 format!("{offset} from the columns {}", columns.join(", ")),
                 format!(
@@ -92,9 +91,9 @@ fn feature(
     input: &Input,
     name: &str,
     columns: usize,
-    from_model: bool,
     requests: &mut Requests,
 ) -> Result<FeaturePlace> {
+    let from_model = !asked.scores_are_columns;
     let known = source.columns();
     if from_model && !known.iter().any(|column| column == name) {
         return Err(Error::usage(
@@ -130,8 +129,12 @@ fn feature(
             true => format!("{} values for input `{}`", input.element.name(), input.name),
             false => "numbers in the score column".to_string(),
         };
-        let found = format!("column `{name}` of type {data_type}");
-        return Err(Error::usage(expected, found, "choose another column, or derive one of a type that fits"));
+        let found = format!("column `{name}` of type {}", crate::columns::type_name(&data_type));
+        let help = format!(
+            "choose another column, or derive one of a type that fits; a column of CSV or of folder names is read as a \
+             number when its type is declared: `data: {{types: {{{name}: float}}}}`"
+        );
+        return Err(Error::usage(expected, found, help));
     }
     let fill_null = asked.fill_null.iter().find(|(feature, _)| feature == name).map(|(_, value)| value.clone());
     if let Some(value) = &fill_null {
@@ -140,9 +143,6 @@ fn feature(
     }
     Ok(FeaturePlace { name: name.to_string(), column, input: 0, offset: 0, width, element: input.element, fill_null })
 }
-
-/// The backend of a run without a model.
-pub(super) const COLUMNS: &str = "columns";
 
 /// The model of a run without a model: its inputs are the score columns, its outputs the same.
 pub struct ColumnScores {
@@ -176,7 +176,7 @@ impl Model for ColumnScores {
     }
 
     fn backend(&self) -> &str {
-        COLUMNS
+        "columns"
     }
 
     fn scorer(&self, columns: &[OutputColumn]) -> Result<Box<dyn Scorer>> {

@@ -88,6 +88,7 @@ pub(crate) fn ran(
     limits: Limits,
 ) -> Result<(Plan, Run), Error> {
     let columns = ColumnScores::new(asked);
+    let asked = &Specification { scores_are_columns: model.is_none(), ..asked.clone() };
     let model = model.unwrap_or(&columns);
     let plan = Plan::new(asked, source, model, &fuseval_metrics::metric)?;
     let run = run(&plan, "plan", source, model, limits, None, &|_| {})?;

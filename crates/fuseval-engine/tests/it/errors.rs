@@ -35,7 +35,7 @@ fn messages() {
     let cases = [
         (
             message(&asked("roc_auc", &[]), table(&[0.5, f64::NAN], binary(&[0, 1]))),
-            "memory: row 1: head `ctr`: expected a number in score `score`, found NaN (1 such rows in this bucket); find out why the score is missing, or leave such rows out and count them: `on_invalid: drop`",
+            "memory: row 1: head `ctr`: expected a number in score `score`, found NaN or null (1 such rows in this bucket); find out why the score is missing, or leave such rows out and count them: `on_invalid: drop`",
         ),
         (
             message(&asked("log_loss", &[]), table(&[1.2, -0.1], binary(&[0, 1]))),
@@ -75,7 +75,7 @@ fn messages() {
         ),
         (
             message(&asked("roc_auc", &[]), table(two, words())),
-            "head `ctr`: expected numbers or truth values in the label column `label`, found Utf8 with the values `yes`, null; name the value that is 1: `positive: VALUE` (`--positive VALUE`)",
+            "head `ctr`: expected numbers or truth values in the label column `label`, found text with the values `yes`, null; name the value that is 1: `positive: VALUE` (`--positive VALUE`)",
         ),
         (
             message(&positive, table(two, texts(&[Some("yes"), Some("no")]))),

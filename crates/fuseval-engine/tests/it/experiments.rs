@@ -161,7 +161,7 @@ fn filling_gives_all_rows_one_value() {
     let all = predictions(&asked, &memory(log(400)), &model, LIMITS);
     let base = scores_of(&all, "baseline");
     let mean = base.iter().sum::<f64>() / 400.0;
-    assert!(scores_of(&all, "fill:x").iter().all(|score| *score == 0.25));
+    assert!(scores_of(&all, "fill:x=0.25").iter().all(|score| *score == 0.25));
     assert!(scores_of(&all, "mean").iter().all(|score| (score - mean).abs() < 1e-14));
 }
 
@@ -181,4 +181,17 @@ fn missing_values_reach_the_model_and_are_counted() {
     assert_eq!(done.missing, [2, 0]);
     let rows = fuseval_engine::report(&plan, done.partial).unwrap();
     assert!((rows[0].value.outcome.number().unwrap() - (0.1 + 0.5 + 0.5 + 0.9) / 4.0).abs() < 1e-15);
+}
+
+#[test]
+fn the_mean_is_over_values_that_are_there_not_over_filled_nulls() {
+    let columns =
+        vec![("x", optional_floats(&[Some(1.0), None])), ("z", floats([0.0; 2])), ("label", integers([1, 1]))];
+    let mut asked = asked("mae", &[]);
+    asked.heads[0].kind = fuseval_core::ScoreKind::Raw;
+    asked.fill_null = vec![("x".to_string(), Scalar::Number(0.0))];
+    asked.experiments = vec![fill("x", Filling::Mean)];
+    let model = LinearModel::new(&[("x", 1.0), ("z", 1.0)]);
+    let values = numbers(&results(&asked, &memory(columns), Some(&model), LIMITS).unwrap());
+    assert_eq!(values, [Some(0.5), Some(0.0)]);
 }

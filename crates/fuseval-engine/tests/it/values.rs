@@ -162,3 +162,46 @@ fn segments_are_counted_across_batches_and_keys_compare_as_text() {
     }
     assert_eq!(run.segments, Some(seen.len() as u64));
 }
+
+#[test]
+fn a_nan_label_is_missing_whatever_the_positive_value() {
+    let columns = vec![("score", floats([0.9, 0.1, 0.5])), ("label", floats([1.0, 0.0, f64::NAN]))];
+    let mut asked = asked("roc_auc", &[]);
+    asked.heads[0].positive = Some("1".to_string());
+    let error = results(&asked, &memory(columns.clone()), None, LIMITS).err().unwrap();
+    assert!(error.to_string().contains("found NaN"), "{error}");
+    asked.on_invalid = OnInvalid::Drop;
+    let rows = results(&asked, &memory(columns), None, LIMITS).unwrap();
+    assert_eq!((rows[0].value.outcome.number(), rows[0].rows, rows[0].dropped), (Some(1.0), 2, 1));
+}
+
+#[test]
+fn areas_hold_for_weights_of_any_size() {
+    for size in [1e-200, 1e-3, 1.0, 1e200] {
+        let columns = vec![
+            ("score", floats([0.9, 0.5, 0.5, 0.5, 0.1])),
+            ("label", integers([1, 1, 0, 1, 0])),
+            ("weight", floats([0.1, 0.2, 0.5, 0.3, 0.7].map(|weight| weight * size))),
+        ];
+        let mut asked = asked("roc_auc,roc_auc[thresholds=10]", &[]);
+        asked.heads[0].weight = Some("weight".to_string());
+        let rows = results(&asked, &memory(columns), None, LIMITS).unwrap();
+        // 0.1 beats 1.2, 0.5 beats 0.7 and ties with 0.5, of 0.6 times 1.2.
+        let exact = (0.1 * 1.2 + 0.5 * 0.7 + 0.25 * 0.5 * 2.0 / 2.0) / (0.6 * 1.2);
+        for row in &rows {
+            let value = row.value.outcome.number().unwrap();
+            assert!((value - exact).abs() < 1e-14, "{value} and {exact} at {size}");
+        }
+    }
+}
+
+#[test]
+fn slices_of_numbers_stand_in_the_order_of_numbers() {
+    let columns =
+        vec![("hour", integers([10, 2, 1, 20, 3])), ("score", floats([0.1; 5])), ("label", integers([1, 0, 1, 0, 1]))];
+    let mut asked = asked("mae", &[]);
+    asked.slices = vec![SliceSpecification::Columns(vec!["hour".to_string()])];
+    let rows = results(&asked, &memory(columns), None, LIMITS).unwrap();
+    let hours: Vec<&str> = rows[1..].iter().filter_map(|row| row.slice.values[0].as_deref()).collect();
+    assert_eq!(hours, ["1", "2", "3", "10", "20"]);
+}

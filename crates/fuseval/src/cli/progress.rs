@@ -25,16 +25,23 @@ impl Progress for Bar {
         }
         let bar = ProgressBar::with_draw_target(rows, ProgressDrawTarget::stderr());
         let template = match rows {
-            Some(_) => "{msg}  {bar:30} {human_pos}/{human_len} rows  {per_sec}  {eta} left",
+            Some(_) => "{msg}  {wide_bar} {human_pos}/{human_len} rows  {per_sec}  {left}",
             None => "{msg}  {spinner} {human_pos} rows  {per_sec}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("━╸─").with_key(
-                "per_sec",
-                |state: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
-                    let _ = write!(out, "{} rows/s", indicatif::HumanCount(state.per_sec() as u64));
-                },
-            ));
+            bar.set_style(
+                style
+                    .progress_chars("━╸─")
+                    .with_key("per_sec", |state: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
+                        let _ = write!(out, "{} rows/s", indicatif::HumanCount(state.per_sec() as u64));
+                    })
+                    .with_key("left", |state: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
+                        let _ = match state.pos() {
+                            0 => write!(out, "-- left"),
+                            _ => write!(out, "{} left", indicatif::HumanDuration(state.eta())),
+                        };
+                    }),
+            );
         }
         let others = experiments.saturating_sub(1);
         let plural = if others == 1 { "" } else { "s" };
@@ -44,9 +51,9 @@ impl Progress for Bar {
         let _ = self.bar.set(bar);
     }
 
-    fn rows(&self, rows: usize) {
+    fn rows(&self, rows: u64) {
         if let Some(bar) = self.bar.get() {
-            bar.inc(rows as u64);
+            bar.inc(rows);
         }
     }
 

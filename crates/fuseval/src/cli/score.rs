@@ -30,7 +30,7 @@ pub(super) struct ScoreArguments {
     #[arg(long, value_name = "VALUE")]
     positive: Option<String>,
     /// Labels from here on are 1, below 0
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     label_threshold: Option<f64>,
     /// A SQL predicate: other rows are not evaluated
     #[arg(long, value_name = "SQL")]

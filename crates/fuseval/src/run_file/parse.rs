@@ -88,9 +88,35 @@ fn missing_key(key: &str) -> Error {
     Error::usage(format!("the key `{key}`"), "none", "add it; the README shows a run file with every key")
 }
 
+/// What a parser says, in our words where it speaks of its own.
+const WORDS: &[(&str, &str)] = &[
+    (
+        "data did not match any variant of untagged enum OneOrMany",
+        "something that is neither a text nor a list of texts",
+    ),
+    ("data did not match any variant of untagged enum Text", "something that is not a single value"),
+    ("data did not match any variant of untagged enum MetricEntry", "a metric that is neither a name nor a map"),
+    ("expected mapping start", "something that is not a map of keys and values"),
+    ("expected sequence start", "something that is not a list"),
+    ("struct DataBlock", "a map such as {path: data.parquet}"),
+    ("struct HeadBlock", "a map such as {label: click}"),
+    ("struct PermuteBlock", "a map such as {features: all}"),
+    ("struct FillBlock", "a map such as {feature: price, with: mean}"),
+    ("u32", "a whole number from 0 on"),
+    ("u64", "a whole number from 0 on"),
+    ("f64", "a number"),
+    ("set DuplicateKeyPolicy in Options if acceptable", "each key once"),
+];
+
 fn unreadable(message: &str) -> Error {
     let first = message.lines().next().unwrap_or_default();
-    Error::usage("a run file in YAML", first, "see the README for a run file with every key")
+    let first = first.split(" at line ").next().unwrap_or_default();
+    let found = WORDS.iter().fold(first.to_string(), |text, (theirs, ours)| text.replace(theirs, ours));
+    Error::usage(
+        "a run file in YAML, as the README shows it",
+        found,
+        "correct the value; lists stand in brackets, as in `metrics: [roc_auc]`",
+    )
 }
 
 /// Puts one `key=value` into the tree; the value is read as YAML.
@@ -149,6 +175,21 @@ mod tests {
         );
         let error = RunFile::parse("heads: {}\n", &[]).unwrap_err();
         assert!(error.to_string().contains("expected the key `data`, found none"), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_in_every_block() {
+        for (text, place, key) in [
+            ("data: {path: a}\nmodel: {path: m, backnd: auto}\n", "line 2", "backend"),
+            ("data: {path: a}\nexperiments:\n  - permute: {featurs: all}\n", "line 3", "features"),
+            ("data: {path: a}\nheads: {x: {label: l, weigth: w}}\n", "line 2", "weight"),
+            ("data: {path: a}\noutput: {dri: x}\n", "line 2", "dir"),
+        ] {
+            let error = RunFile::parse(text, &[]).unwrap_err().to_string();
+            assert!(error.starts_with(place) && error.ends_with(&format!("did you mean `{key}`?")), "{error}");
+        }
+        let error = RunFile::parse("data: {path: a}\nmodel: {backend: auto}\n", &[]).unwrap_err().to_string();
+        assert!(error.contains("expected the key `path`, found none"), "{error}");
     }
 
     #[test]

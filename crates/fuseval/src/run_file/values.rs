@@ -1,8 +1,37 @@
 //! Values of run files that may be written in more than one way.
 
+use std::fmt;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+
+use super::{ModelBlock, ModelEntry};
+
+// By hand, not as an untagged enum: an unknown key in the block keeps its name and its place.
+impl<'de> Deserialize<'de> for ModelEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrList;
+        impl<'de> Visitor<'de> for OneOrList {
+            type Value = ModelEntry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a model such as {path: model.onnx}")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ModelEntry, A::Error> {
+                ModelBlock::deserialize(MapAccessDeserializer::new(map)).map(ModelEntry::One)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<ModelEntry, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(ModelEntry::Many)
+            }
+        }
+        deserializer.deserialize_any(OneOrList)
+    }
+}
 
 /// One text or a list of texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -55,8 +84,8 @@ pub enum Text {
     Text(String),
 }
 
-impl std::fmt::Display for Text {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bool(value) => value.fmt(f),
             Self::Integer(value) => value.fmt(f),
