@@ -15,8 +15,9 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 fn similarity(wanted: &str, candidate: &str) -> f64 {
     let contained =
         wanted.len() > 2 && (candidate.contains(wanted) || wanted.contains(candidate) && candidate.len() > 2);
-    let letters =
-        strsim::jaro_winkler(wanted, candidate).max(strsim::normalized_damerau_levenshtein(wanted, candidate));
+    // Two letters exchanged are one slip, which weighs too much in short names.
+    let slips = strsim::normalized_damerau_levenshtein(wanted, candidate) + 0.1;
+    let letters = strsim::jaro_winkler(wanted, candidate).max(slips);
     if contained { letters.max(0.9) } else { letters }
 }
 
@@ -47,6 +48,7 @@ mod tests {
         assert_eq!(nearest("roc_acu", ["roc_auc", "rmse"]), Some("roc_auc"));
         assert_eq!(nearest("Click", ["click", "score"]), Some("click"));
         assert_eq!(nearest("auc", ["mae", "roc_auc"]), Some("roc_auc"));
+        assert_eq!(nearest("dri", ["dir", "predictions"]), Some("dir"));
         assert_eq!(nearest("zzz", ["click", "score"]), None);
         assert_eq!(suggestion("zzz", ["click", "score"]), "choose one of `click`, `score`");
     }

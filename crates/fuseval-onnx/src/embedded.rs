@@ -126,6 +126,9 @@ impl ModelEngine {
 impl Engine for ModelEngine {
     fn run(&mut self, blocks: &[Block<'_>], rows: usize, scores: &mut [Vec<f64>]) -> Result<()> {
         let batch = batch_rows(&self.graph);
+        if let Some(operator) = self.graph.operators.loses_nan() {
+            refuse_nan(&self.graph, blocks, operator)?;
+        }
         for ((input, values), integers) in self.graph.inputs.iter().zip(blocks).zip(&mut self.integers) {
             to_int32(input, values, integers)?;
         }
@@ -185,6 +188,16 @@ fn to_int32(input: &Input, values: &Block<'_>, integers: &mut Vec<i32>) -> Resul
         _ => {}
     }
     Ok(())
+}
+
+/// Refuses missing values that would come out of the model as numbers.
+fn refuse_nan(graph: &Graph, blocks: &[Block<'_>], operator: &str) -> Result<()> {
+    let has_nan = |block: &Block<'_>| matches!(block, Block::F32(values) if values.iter().any(|value| value.is_nan()));
+    let Some((input, _)) = graph.inputs.iter().zip(blocks).find(|(_, block)| has_nan(block)) else { return Ok(()) };
+    let expected = format!("no missing values, since the embedded engine does not carry NaN through `{operator}`");
+    let help = "give a value for nulls (`model: {fill_null: {FEATURE: VALUE}}`), or run the model with ONNX Runtime \
+                (`pip install onnxruntime`)";
+    Err(Error::model(expected, "NaN", help).at(format!("input `{}`", input.name)))
 }
 
 fn too_large(input: &Input, value: i64) -> Error {

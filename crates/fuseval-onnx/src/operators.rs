@@ -33,6 +33,12 @@ pub(crate) struct Operators {
 }
 
 impl Operators {
+    /// The operator through which rten does not carry NaN, if the model has it: its Relu makes 0 of NaN.
+    pub(crate) fn loses_nan(&self) -> Option<&'static str> {
+        let has = |name: &str| self.all.iter().any(|operator| operator.domain.is_empty() && operator.name == name);
+        has("Relu").then_some("Relu")
+    }
+
     pub(crate) fn of(model: &ModelProto, graph: &GraphProto) -> Self {
         let mut found = Self::default();
         found.add_graph(graph);

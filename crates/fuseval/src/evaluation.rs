@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use fuseval_core::{Error, Model, Result, Source};
+use fuseval_core::{Error, Result, Source};
 use fuseval_engine::plan::ColumnScores;
 use fuseval_engine::predictions::PredictionSink;
 use fuseval_engine::run::DEFAULT_BUCKET_ROWS;

@@ -6,5 +6,6 @@ mod engines;
 mod library;
 mod messages;
 mod models;
+mod nan;
 mod tiny;
 mod types;

@@ -21,7 +21,7 @@ pub(crate) fn fuseval(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_fuseval")).current_dir(folder).args(arguments).output().unwrap()
 }
 
-/// The results of a run file given as JSON, on the embedded engine unless it says otherwise.
+/// The results of a run file given as JSON.
 pub(crate) fn evaluated(run_file: &Value, options: &Options) -> fuseval::Result<Evaluation> {
     evaluate(&RunFile::parse(&run_file.to_string(), &[])?, options)
 }
