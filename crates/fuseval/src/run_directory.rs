@@ -55,12 +55,21 @@ impl RunDirectory {
         std::fs::write(&results, evaluation.to_json()).map_err(|error| unwritable(&results, &error))?;
         evaluation.write_parquet(&self.temporary.join(RECORDS))?;
         refuse_foreign(&self.place)?;
-        if self.place.exists() {
-            std::fs::remove_dir_all(&self.place).map_err(|error| unwritable(&self.place, &error))?;
+        // The former result is moved aside, not removed, until the new one is in its place.
+        let aside = self.temporary.with_extension("former");
+        let had_former = self.place.exists();
+        if had_former {
+            std::fs::rename(&self.place, &aside).map_err(|error| unwritable(&self.place, &error))?;
         }
-        std::fs::rename(&self.temporary, &self.place).map_err(|error| unwritable(&self.place, &error))?;
+        if let Err(error) = std::fs::rename(&self.temporary, &self.place) {
+            let _ = std::fs::rename(&aside, &self.place);
+            return Err(unwritable(&self.place, &error));
+        }
         self.finished = true;
-        Ok(self.place.clone())
+        if had_former {
+            let _ = std::fs::remove_dir_all(&aside);
+        }
+        Ok(shown(&self.place))
     }
 }
 
@@ -79,6 +88,13 @@ impl Drop for RunDirectory {
             }
         }
     }
+}
+
+/// A path as people want to read it: from the working directory where it lies below it, without detours.
+fn shown(place: &Path) -> PathBuf {
+    let Ok(whole) = place.canonicalize() else { return place.to_path_buf() };
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    here.ok().and_then(|here| whole.strip_prefix(here).ok().map(Path::to_path_buf)).unwrap_or(whole)
 }
 
 /// The topmost folder of a path that is not there yet.

@@ -42,6 +42,9 @@ impl Evaluation {
         if let Some(costs) = self.costs(style) {
             let _ = write!(out, "\n{costs}\n");
         }
+        for note in self.notes_on_experiments() {
+            let _ = writeln!(out, "{note}");
+        }
         out
     }
 
@@ -109,6 +112,26 @@ impl Evaluation {
         notes
     }
 
+    /// Why an experiment has no cost in the table.
+    fn notes_on_experiments(&self) -> Vec<String> {
+        let first = |row: &&ResultRow| {
+            row.experiment > 0 && row.metric == 0 && row.slice.definition == 0 && row.delta.is_none()
+        };
+        let note = |row: &ResultRow| {
+            let why = match &row.value.outcome {
+                Outcome::Undefined(why) => format!("undefined, {why}"),
+                Outcome::Number(_) => "not compared with the baseline".to_string(),
+            };
+            let left_out = if row.dropped > 0 {
+                format!("; {} invalid rows left out", grouped(row.dropped))
+            } else {
+                String::new()
+            };
+            format!("{} of {}: {why}{left_out}", self.experiment(row), self.head(row))
+        };
+        self.rows.iter().filter(first).map(note).collect()
+    }
+
     /// The experiments by what they cost: how much worse the first metric gets. Repeats are shown as their mean.
     fn costs(&self, style: TableStyle) -> Option<String> {
         if self.plan.experiments.len() < 2 {
@@ -127,7 +150,7 @@ impl Evaluation {
             let group = self.plan.experiments.get(row.experiment).map_or("", |experiment| experiment.group.as_str());
             let cost = costs.entry(group).or_default();
             cost.repeats += u32::from(row.head == 0);
-            if let (Some(Some(base)), Some(number)) = (base.get(&row.head), number) {
+            if let (Some(Some(base)), Some(number), true) = (base.get(&row.head), number, row.delta.is_some()) {
                 cost.by_head.entry(row.head).or_default().push(direction.cost(*base, number));
             }
         }
