@@ -25,7 +25,7 @@ enum Command {
     /// Evaluate a run file: the model, its experiments and all metrics in one pass
     Run(RunArguments),
     /// Evaluate scores that are already columns of a file
-    Score(score::ScoreArguments),
+    Score(Box<score::ScoreArguments>),
     /// Print the JSON Schema of run files
     Schema,
 }
