@@ -25,7 +25,7 @@ impl Progress for Bar {
         }
         let bar = ProgressBar::with_draw_target(rows, ProgressDrawTarget::stderr());
         let template = match rows {
-            Some(_) => "{msg}  {wide_bar} {human_pos}/{human_len} rows  {per_sec}  {left}",
+            Some(_) => "{msg}  {bar:20} {human_pos}/{human_len} rows  {per_sec}  {left}",
             None => "{msg}  {spinner} {human_pos} rows  {per_sec}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
@@ -37,8 +37,8 @@ impl Progress for Bar {
                     })
                     .with_key("left", |state: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
                         let _ = match state.pos() {
-                            0 => write!(out, "-- left"),
-                            _ => write!(out, "{} left", indicatif::HumanDuration(state.eta())),
+                            0 => write!(out, "--s left"),
+                            _ => write!(out, "{}s left", state.eta().as_secs()),
                         };
                     }),
             );
@@ -46,7 +46,11 @@ impl Progress for Bar {
         let others = experiments.saturating_sub(1);
         let plural = if others == 1 { "" } else { "s" };
         let what = if others == 0 { "baseline".to_string() } else { format!("baseline + {others} experiment{plural}") };
-        bar.set_message(format!("{what} on {backend}"));
+        bar.println(match backend {
+            "columns" => "scores from columns".to_string(),
+            backend => format!("model on {backend}"),
+        });
+        bar.set_message(what);
         bar.enable_steady_tick(Duration::from_millis(100));
         let _ = self.bar.set(bar);
     }
