@@ -12,8 +12,7 @@
 
 use fuseval_core::view::ScoreKind;
 use fuseval_core::{
-    Direction, Entry, Error, LabelRange, Layout, Metric, MetricId, Needs, OptionEntry, Outcome, Result, ScoreNeed,
-    Value, View,
+    Direction, Entry, Error, LabelRange, Layout, Metric, MetricId, Needs, OptionEntry, Result, ScoreNeed, Value, View,
 };
 
 use fuseval_core::value::NO_ROWS;
@@ -104,9 +103,7 @@ impl Metric for LogLoss {
     }
 
     fn finish(&self, state: &Sums<2>) -> Value {
-        let [losses, weights] = &state.sums;
-        let weight = weights.value();
-        Value::exact(Outcome::ratio(losses.value(), weight, NO_ROWS), weight, state.tally)
+        state.mean(NO_ROWS)
     }
 }
 

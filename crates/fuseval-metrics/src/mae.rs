@@ -8,9 +8,7 @@
 //! **State** `sums`: Σ w·|p − y| with each product exact, Σ w.
 //! **Oracle** scikit-learn `mean_absolute_error`.
 
-use fuseval_core::{
-    Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, Outcome, Result, ScoreNeed, Value, View,
-};
+use fuseval_core::{Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, Result, ScoreNeed, Value, View};
 
 use fuseval_core::value::NO_ROWS;
 
@@ -63,8 +61,6 @@ impl Metric for Mae {
     }
 
     fn finish(&self, state: &Sums<2>) -> Value {
-        let [errors, weights] = &state.sums;
-        let weight = weights.value();
-        Value::exact(Outcome::ratio(errors.value(), weight, NO_ROWS), weight, state.tally)
+        state.mean(NO_ROWS)
     }
 }

@@ -14,7 +14,7 @@
 use std::fmt;
 
 use fuseval_core::{
-    Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, OptionEntry, Outcome, Result, ScoreNeed, Value, View,
+    Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, OptionEntry, Result, ScoreNeed, Value, View,
 };
 
 use crate::states::sums::Sums;
@@ -165,10 +165,7 @@ impl Metric for Precision {
     }
 
     fn finish(&self, state: &Sums<2>) -> Value {
-        let [values, weights] = &state.sums;
-        let reason = if state.tally.undefined > 0 { "no segment with a relevant row" } else { "no segments" };
-        let weight = weights.value();
-        Value::exact(Outcome::ratio(values.value(), weight, reason), weight, state.tally)
+        state.mean(if state.tally.undefined > 0 { "no segment with a relevant row" } else { "no segments" })
     }
 }
 

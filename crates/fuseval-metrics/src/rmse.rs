@@ -9,9 +9,7 @@
 //! **State** `sums`: Σ w·(p − y)² with the square as high and low part, Σ w.
 //! **Oracle** scikit-learn `root_mean_squared_error`.
 
-use fuseval_core::{
-    Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, Outcome, Result, ScoreNeed, Value, View,
-};
+use fuseval_core::{Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, Result, ScoreNeed, Value, View};
 
 use fuseval_core::value::NO_ROWS;
 
@@ -69,8 +67,7 @@ impl Metric for Rmse {
     }
 
     fn finish(&self, state: &Sums<2>) -> Value {
-        let [squares, weights] = &state.sums;
-        let weight = weights.value();
-        Value::exact(Outcome::ratio(squares.value(), weight, NO_ROWS).map(f64::sqrt), weight, state.tally)
+        let mean = state.mean(NO_ROWS);
+        Value { outcome: mean.outcome.map(f64::sqrt), ..mean }
     }
 }

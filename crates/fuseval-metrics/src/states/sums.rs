@@ -1,7 +1,7 @@
 //! `sums`: a few exact sums and the tally. The state of every metric that is a function of sums over rows or segments.
 
 use fuseval_core::bytes::{Reader, Writer, damaged};
-use fuseval_core::{ExactSum, Result, State, Tally, View};
+use fuseval_core::{ExactSum, Outcome, Result, State, Tally, Value, View};
 
 /// `N` exact sums over rows or segments, with the counts of what went in.
 #[derive(Debug, Clone)]
@@ -45,6 +45,15 @@ impl<const N: usize> State for Sums<N> {
         }
         state.tally = Tally::decode(input)?;
         Ok(state)
+    }
+}
+
+impl Sums<2> {
+    /// The mean of a sum over weights (first) by the sum of the weights (second).
+    pub(crate) fn mean(&self, why_undefined: &'static str) -> Value {
+        let [values, weights] = &self.sums;
+        let weight = weights.value();
+        Value::exact(Outcome::ratio(values.value(), weight, why_undefined), weight, self.tally)
     }
 }
 
