@@ -135,9 +135,11 @@ impl Plan {
         let mut metrics: Vec<(Box<dyn AnyMetric>, usize)> = Vec::new();
         let mut states: Vec<Box<dyn AnyMetric>> = Vec::new();
         for id in &asked.metrics {
-            let metric = catalogue(id)?;
+            let metric = catalogue(id).map_err(|error| error.at("metrics"))?;
             if metrics.iter().any(|(other, _)| other.id() == metric.id()) {
-                return Err(Error::usage("each metric once", format!("`{}` twice", metric.id()), "leave one out"));
+                return Err(
+                    Error::usage("each metric once", format!("`{}` twice", metric.id()), "leave one out").at("metrics")
+                );
             }
             let name = metric.state_name();
             let place = states.iter().position(|state| state.state_name() == name);
@@ -169,7 +171,15 @@ impl Plan {
         let scores = asked.heads.iter().map(|head| heads::score(head, model)).collect::<Result<_>>()?;
         let (features, input_widths) = inputs::resolve(asked, source, model, &mut requests)?;
         let mut slices = Vec::new();
-        for slice in &asked.slices {
+        for (place, slice) in asked.slices.iter().enumerate() {
+            if asked.slices.iter().take(place).any(|other| other == slice) {
+                return Err(Error::usage(
+                    "each slice once",
+                    format!("slice {} twice", place + 1),
+                    "leave one of them out",
+                )
+                .at("slices"));
+            }
             slices.push(match slice {
                 SliceSpecification::Columns(columns) if columns.is_empty() => {
                     return Err(Error::usage("one column or more in a slice", "an empty list", "leave the slice out"));

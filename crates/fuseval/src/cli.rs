@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use fuseval::{Error, Evaluation, Format, Options, Result, RunDirectory, RunFile};
+use fuseval::{Error, ErrorKind, Evaluation, Format, Options, Result, RunDirectory, RunFile};
 
 use progress::Bar;
 
@@ -164,7 +164,10 @@ fn run(arguments: &RunArguments) -> Result<()> {
     if run_file.output.predictions {
         options.predictions = Some(directory.predictions());
     }
-    let evaluation = fuseval::evaluate_with(&run_file, &options, &Bar::new(common.quiet))?;
+    let evaluation = fuseval::evaluate_with(&run_file, &options, &Bar::new(common.quiet)).map_err(|error| {
+        // What is wrong with the run file is shown at the run file.
+        if error.kind() == ErrorKind::Usage { error.at(arguments.file.display().to_string()) } else { error }
+    })?;
     let place = directory.finish(&evaluation)?;
     common.print(&evaluation)?;
     if !common.quiet {

@@ -91,7 +91,7 @@ fn messages() {
         ),
         (
             message(&asked("mae,mae", &[]), table(two, binary(&[0, 1]))),
-            "expected each metric once, found `mae` twice; leave one out",
+            "metrics: expected each metric once, found `mae` twice; leave one out",
         ),
     ];
     for (found, expected) in cases {
