@@ -77,11 +77,16 @@ impl Settings<'_> {
             OptionValue::One(text) if text.parse().is_ok_and(|number: f64| number.is_finite()) => {
                 text.parse().map_err(|_| Error::defect("a number", text.clone()))
             }
-            _ => Err(Error::usage(
-                format!("a number for `{option}`"),
-                format!("`{value}`"),
-                format!("write for example `{option}={default}`"),
-            )),
+            _ => {
+                let written = self.entry.options.iter().find(|entry| entry.name == option).map(|entry| entry.default);
+                let example =
+                    written.filter(|text| text.parse::<f64>().is_ok()).map_or(default.to_string(), str::to_string);
+                Err(Error::usage(
+                    format!("a number for `{option}`"),
+                    format!("`{value}`"),
+                    format!("write for example `{option}={example}`"),
+                ))
+            }
         }
     }
 }

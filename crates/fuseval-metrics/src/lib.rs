@@ -72,7 +72,7 @@ mod tests {
             ("mae@3", "metric `mae@3`: expected no cut-off k for `mae`, found k = 3; write `mae`"),
             (
                 "log_loss[clip=x]",
-                "metric `log_loss[clip=x]`: expected a number for `clip`, found `x`; write for example `clip=0.000000000001`",
+                "metric `log_loss[clip=x]`: expected a number for `clip`, found `x`; write for example `clip=1e-12`",
             ),
         ] {
             let error = metric(&MetricId::parse(name).unwrap()).err().unwrap();

@@ -1,7 +1,8 @@
 //! What bad input gets: the whole message, and the same one whatever the timing.
 
 use arrow_array::ArrayRef;
-use fuseval_core::ErrorKind;
+use fuseval_core::scorer::{Input, Output, OutputColumn};
+use fuseval_core::{Error, ErrorKind, Model, Result, Scorer, Tensor};
 use fuseval_engine::specification::{ExperimentSpecification, FeatureChoice, Filling, Scalar};
 use fuseval_engine::{Limits, Specification};
 use fuseval_testkit::fakes::{LinearModel, MemorySource};
@@ -176,4 +177,57 @@ fn experiments_that_make_no_sense_are_refused() {
         error.to_string(),
         "expected a model for experiments on features, found scores that are columns; name the model: `model: {path: model.onnx}`, or leave `experiments` out"
     );
+}
+
+/// A model whose scorers fail, or panic, at their third call.
+struct Broken {
+    linear: LinearModel,
+    panics: bool,
+}
+
+struct BrokenScorer {
+    linear: Box<dyn Scorer>,
+    calls: u32,
+    panics: bool,
+}
+
+impl Model for Broken {
+    fn inputs(&self) -> &[Input] {
+        self.linear.inputs()
+    }
+
+    fn outputs(&self) -> &[Output] {
+        self.linear.outputs()
+    }
+
+    fn backend(&self) -> &str {
+        "broken"
+    }
+
+    fn scorer(&self, columns: &[OutputColumn]) -> Result<Box<dyn Scorer>> {
+        Ok(Box::new(BrokenScorer { linear: self.linear.scorer(columns)?, calls: 0, panics: self.panics }))
+    }
+}
+
+impl Scorer for BrokenScorer {
+    fn score(&mut self, inputs: &[Tensor], scores: &mut [Vec<f64>]) -> Result<()> {
+        self.calls += 1;
+        assert!(self.calls < 3 || !self.panics, "a scorer that panics, as this test wants it");
+        if self.calls == 3 {
+            return Err(Error::model("scores", "smoke", "call the fire brigade"));
+        }
+        self.linear.score(inputs, scores)
+    }
+}
+
+#[test]
+fn a_scorer_that_fails_or_panics_ends_the_run_with_an_error() {
+    for (panics, kind) in [(false, ErrorKind::Model), (true, ErrorKind::Defect)] {
+        for threads in [1, 4] {
+            let model = Broken { linear: LinearModel::new(&[("x", 1.0), ("z", 0.0)]), panics };
+            let limits = Limits { threads, bucket_rows: 10 };
+            let error = ran(&asked("mae", &["request"]), &memory(log(3000)), Some(&model), limits).err().unwrap();
+            assert_eq!(error.kind(), kind, "{error}");
+        }
+    }
 }
