@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, LargeStringArray};
+use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, Int64Array, LargeStringArray, UInt64Array};
 use arrow_schema::DataType;
 use fuseval_core::{Error, Result};
 
@@ -57,12 +57,12 @@ pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
 /// (7, not 7.0, so that they agree with integers), everything else as Arrow prints it.
 pub(crate) enum KeyColumn {
     Text(LargeStringArray),
-    Signed(ArrayRef),
-    Unsigned(ArrayRef),
-    Single(ArrayRef),
-    Double(ArrayRef),
+    Signed(Int64Array),
+    Unsigned(UInt64Array),
+    Single(Float32Array),
+    Double(Float64Array),
     /// A column without a type holds nothing but nulls.
-    Null(ArrayRef),
+    Null,
 }
 
 impl KeyColumn {
@@ -71,28 +71,30 @@ impl KeyColumn {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
                 Self::Text(cast(array, &DataType::LargeUtf8)?.as_string().clone())
             }
-            other if other.is_signed_integer() => Self::Signed(cast(array, &DataType::Int64)?),
-            other if other.is_unsigned_integer() => Self::Unsigned(cast(array, &DataType::UInt64)?),
-            DataType::Float16 | DataType::Float32 => Self::Single(cast(array, &DataType::Float32)?),
-            DataType::Float64 => Self::Double(array.clone()),
-            DataType::Null => Self::Null(array.clone()),
+            other if other.is_signed_integer() => {
+                Self::Signed(cast(array, &DataType::Int64)?.as_primitive::<Int64Type>().clone())
+            }
+            other if other.is_unsigned_integer() => {
+                Self::Unsigned(cast(array, &DataType::UInt64)?.as_primitive::<UInt64Type>().clone())
+            }
+            DataType::Float16 | DataType::Float32 => {
+                Self::Single(cast(array, &DataType::Float32)?.as_primitive::<Float32Type>().clone())
+            }
+            DataType::Float64 => Self::Double(array.as_primitive::<Float64Type>().clone()),
+            DataType::Null => Self::Null,
             _ => Self::Text(cast(array, &DataType::LargeUtf8)?.as_string().clone()),
         })
     }
 
-    fn array(&self) -> &dyn Array {
-        match self {
-            Self::Text(array) => array,
-            Self::Signed(array)
-            | Self::Unsigned(array)
-            | Self::Single(array)
-            | Self::Double(array)
-            | Self::Null(array) => array,
-        }
-    }
-
     fn is_null(&self, row: usize) -> bool {
-        matches!(self, Self::Null(_)) || self.array().is_null(row)
+        match self {
+            Self::Text(array) => array.is_null(row),
+            Self::Signed(array) => array.is_null(row),
+            Self::Unsigned(array) => array.is_null(row),
+            Self::Single(array) => array.is_null(row),
+            Self::Double(array) => array.is_null(row),
+            Self::Null => true,
+        }
     }
 
     /// Calls `f` with the canonical text of a row, or with `None` for null.
@@ -101,13 +103,13 @@ impl KeyColumn {
             return f(None);
         }
         match self {
-            Self::Null(_) => f(None),
+            Self::Null => f(None),
             Self::Text(array) => f(Some(array.value(row))),
-            Self::Signed(array) => f(Some(&array.as_primitive::<Int64Type>().value(row).to_string())),
-            Self::Unsigned(array) => f(Some(&array.as_primitive::<UInt64Type>().value(row).to_string())),
+            Self::Signed(array) => f(Some(&array.value(row).to_string())),
+            Self::Unsigned(array) => f(Some(&array.value(row).to_string())),
             // Adding zero turns −0 into 0.
-            Self::Single(array) => f(Some(&(array.as_primitive::<Float32Type>().value(row) + 0.0).to_string())),
-            Self::Double(array) => f(Some(&(array.as_primitive::<Float64Type>().value(row) + 0.0).to_string())),
+            Self::Single(array) => f(Some(&(array.value(row) + 0.0).to_string())),
+            Self::Double(array) => f(Some(&(array.value(row) + 0.0).to_string())),
         }
     }
 
@@ -118,14 +120,8 @@ impl KeyColumn {
         }
         match self {
             Self::Text(array) => array.value(a) == array.value(b),
-            Self::Signed(array) => {
-                let array = array.as_primitive::<Int64Type>();
-                array.value(a) == array.value(b)
-            }
-            Self::Unsigned(array) => {
-                let array = array.as_primitive::<UInt64Type>();
-                array.value(a) == array.value(b)
-            }
+            Self::Signed(array) => array.value(a) == array.value(b),
+            Self::Unsigned(array) => array.value(a) == array.value(b),
             _ => self.with_text(a, |a| self.with_text(b, |b| a == b)),
         }
     }
@@ -136,7 +132,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    use arrow_array::{Float32Array, Float64Array, Int8Array, UInt64Array};
+    use arrow_array::Int8Array;
 
     #[test]
     fn numbers_that_are_equal_have_one_text() {
