@@ -1,4 +1,4 @@
-//! The address of a state: experiment, head, slice, state, fold.
+//! The address of the states of one cell: experiment, head, slice, state; with a fold it names one state.
 
 use crate::Fold;
 use crate::Result;
@@ -13,7 +13,7 @@ pub struct Slice {
     pub values: Vec<Option<String>>,
 }
 
-/// The address of one state. Experiment, head and state are places in the plan's lists.
+/// The address of a cell. Experiment, head and state are places in the plan's lists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell {
     /// Place in the plan's experiments; 0 is the baseline.
@@ -24,13 +24,11 @@ pub struct Cell {
     pub slice: Slice,
     /// Place in the plan's states; metrics that need the same state share it.
     pub state: u32,
-    /// The fold of the segments that went in.
-    pub fold: Fold,
 }
 
 impl Cell {
-    /// Writes the address.
-    pub fn encode(&self, out: &mut Writer) {
+    /// Writes the address of the state of a fold.
+    pub fn encode(&self, fold: Fold, out: &mut Writer) {
         out.u32(self.experiment);
         out.u32(self.head);
         out.u32(self.slice.definition);
@@ -42,11 +40,11 @@ impl Cell {
             }
         }
         out.u32(self.state);
-        out.u8(self.fold.number());
+        out.u8(fold.number());
     }
 
-    /// Reads an address.
-    pub fn decode(input: &mut Reader<'_>) -> Result<Self> {
+    /// Reads the address of the state of a fold.
+    pub fn decode(input: &mut Reader<'_>) -> Result<(Self, Fold)> {
         let experiment = input.u32()?;
         let head = input.u32()?;
         let definition = input.u32()?;
@@ -62,6 +60,6 @@ impl Cell {
         let state = input.u32()?;
         let number = input.u8()?;
         let fold = Fold::new(number).ok_or_else(|| crate::bytes::damaged("a fold below 32", number.to_string()))?;
-        Ok(Self { experiment, head, slice: Slice { definition, values }, state, fold })
+        Ok((Self { experiment, head, slice: Slice { definition, values }, state }, fold))
     }
 }

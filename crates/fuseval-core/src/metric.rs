@@ -1,8 +1,9 @@
 //! Metrics: immutable definitions that turn views into states and states into values.
 
 use crate::bytes::Reader;
+use crate::folds::{AnyFolds, Cache, Folds};
 use crate::state::wrong_kind;
-use crate::{AnyState, MetricId, Result, State, Value, View};
+use crate::{Error, Fold, MetricId, Outcome, Result, State, Value, View};
 
 /// What a metric is defined on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum Direction {
     Lower,
     /// The closer to this the better.
     Target(f64),
+    /// Neither way is better: a description of the data or of a difference.
+    Neither,
 }
 
 impl Direction {
@@ -29,7 +32,7 @@ impl Direction {
     pub fn cost(self, baseline: f64, experiment: f64) -> f64 {
         match self {
             Self::Higher => baseline - experiment,
-            Self::Lower => experiment - baseline,
+            Self::Lower | Self::Neither => experiment - baseline,
             Self::Target(target) => (experiment - target).abs() - (baseline - target).abs(),
         }
     }
@@ -70,6 +73,20 @@ impl LabelRange {
         }
     }
 
+    /// Whether all labels are in the range.
+    pub fn contains_all(self, labels: &[f64]) -> bool {
+        // A fold without an early end, so that the compiler vectorises it.
+        fn all(labels: &[f64], fits: impl Fn(f64) -> bool) -> bool {
+            labels.iter().fold(true, |all, label| all & fits(*label))
+        }
+        match self {
+            Self::Any => all(labels, f64::is_finite),
+            Self::Grade => all(labels, |label| (label >= 0.0) & label.is_finite()),
+            Self::Unit => all(labels, |label| (0.0..=1.0).contains(&label)),
+            Self::Binary => all(labels, |label| (label == 0.0) | (label == 1.0)),
+        }
+    }
+
     /// The range in words, for messages.
     pub fn describe(self) -> &'static str {
         match self {
@@ -90,7 +107,88 @@ pub struct Needs {
     pub labels: LabelRange,
     /// Whether `view.ranking` must be there.
     pub ranking: bool,
+    /// Whether `view.baseline` must be there, and its ranking where a ranking is needed too.
+    pub baseline: bool,
+    /// Whether `view.items` must be there: the plan needs an item column.
+    pub items: bool,
+    /// Whether `view.identities` must be there.
+    pub identities: bool,
 }
+
+impl Needs {
+    /// Nothing but scores and labels.
+    pub const fn new(score: ScoreNeed, labels: LabelRange) -> Self {
+        Self { score, labels, ranking: false, baseline: false, items: false, identities: false }
+    }
+
+    /// Also rows ranked within their segments.
+    #[must_use]
+    pub const fn ranking(self) -> Self {
+        Self { ranking: true, ..self }
+    }
+
+    /// Also the scores of the baseline.
+    #[must_use]
+    pub const fn baseline(self) -> Self {
+        Self { baseline: true, ..self }
+    }
+}
+
+/// What kind of interval a metric has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IntervalKind {
+    /// Delete-one-fold jackknife.
+    Jackknife,
+    /// The same, for a metric that is biased where data are few: shown as approximate.
+    Approximate,
+    /// None: the value is a count or a curve.
+    None,
+}
+
+/// What a metric is, apart from its formula; a constant of its catalogue entry, changed by few options.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Profile {
+    /// Rows or whole segments.
+    pub layout: Layout,
+    /// Which way is better.
+    pub direction: Direction,
+    /// The least and the greatest value there can be; intervals are clipped to it.
+    pub range: (f64, f64),
+    /// What the engine has to prepare and check.
+    pub needs: Needs,
+    /// The kind of interval.
+    pub interval: IntervalKind,
+}
+
+impl Profile {
+    /// A metric over rows with a jackknife interval.
+    pub const fn rows(direction: Direction, range: (f64, f64), needs: Needs) -> Self {
+        Self { layout: Layout::Rows, direction, range, needs, interval: IntervalKind::Jackknife }
+    }
+
+    /// A metric over ranked segments with a jackknife interval.
+    pub const fn segments(direction: Direction, range: (f64, f64), needs: Needs) -> Self {
+        Self { layout: Layout::Segments, direction, range, needs: needs.ranking(), interval: IntervalKind::Jackknife }
+    }
+
+    /// The same with another kind of interval.
+    #[must_use]
+    pub const fn with_interval(self, interval: IntervalKind) -> Self {
+        Self { interval, ..self }
+    }
+}
+
+/// A number per segment that depends on its labels alone (the relevant rows, the ideal DCG): the engine computes it once per
+/// bucket, for all experiments and all metrics that give it the same name.
+pub struct LabelSide {
+    /// The name: equal names stand for equal functions.
+    pub name: String,
+    /// The number of a segment with these labels, in any order.
+    pub of: LabelFunction,
+}
+
+/// A function of the labels of a segment.
+pub type LabelFunction = Box<dyn Fn(&[f64]) -> f64 + Send + Sync>;
 
 /// A metric: empty → update × n → (encode → decode) → merge × n → finish.
 ///
@@ -114,14 +212,13 @@ pub trait Metric: Send + Sync + 'static {
         self.id().to_string()
     }
 
-    /// Rows or whole segments. Read once, when the plan is made.
-    fn layout(&self) -> Layout;
+    /// What the metric is. Read when the plan is made and when results are reported.
+    fn profile(&self) -> Profile;
 
-    /// Which way is better. Read when results are reported.
-    fn direction(&self) -> Direction;
-
-    /// What the engine has to prepare and check. Read once, when the plan is made.
-    fn needs(&self) -> Needs;
+    /// A number per segment that depends on labels alone and is handed back in `view.label_side`. The default asks for none.
+    fn label_side(&self) -> Option<LabelSide> {
+        None
+    }
 
     /// The state of no data.
     fn empty(&self) -> Self::State;
@@ -132,6 +229,36 @@ pub trait Metric: Send + Sync + 'static {
 
     /// The value of a state; pure, called any number of times on the same state.
     fn finish(&self, state: &Self::State) -> Value;
+
+    /// The value over all folds. The default merges them and finishes the whole; a metric whose states are large overrides it.
+    /// `cache` belongs to the folds and is shared by all metrics with this state.
+    fn finish_all(&self, folds: &Folds<Self::State>, _cache: &mut Cache) -> Result<Value> {
+        match folds.merged()? {
+            Some(state) => Ok(self.finish(&state)),
+            None => Ok(self.finish(&self.empty())),
+        }
+    }
+
+    /// For each fold that contributes to the value, in order, the value without it: what intervals are computed from. The
+    /// default merges all other folds; a metric whose states are large overrides it.
+    fn leave_one_out(&self, folds: &Folds<Self::State>, _cache: &mut Cache) -> Result<Vec<(Fold, Outcome)>> {
+        let without = folds.without_each(|| self.empty(), |state| self.finish(state).outcome)?;
+        let contributes = folds.iter().map(|(fold, state)| (fold, self.finish(state).tally.n > 0));
+        Ok(contributes.zip(without).filter(|((_, used), _)| *used).map(|((fold, _), value)| (fold, value)).collect())
+    }
+
+    /// Bytes of the state of a fold with so many rows: on typical data, and at most. The default is that of a state of fixed size
+    /// whose sums may have to be kept in full.
+    fn state_bytes(&self, _rows: u64) -> (u64, u64) {
+        let size = size_of::<Self::State>() as u64;
+        (size, size + 1024)
+    }
+
+    /// The value of each segment of a view, `None` where it is undefined. The default, for metrics that are not a mean over
+    /// segments, gives nothing.
+    fn segment_values(&self, _view: &View<'_>) -> Option<Vec<Option<f64>>> {
+        None
+    }
 }
 
 /// A metric whose state is not known to the caller. Implemented for every [`Metric`].
@@ -140,20 +267,32 @@ pub trait AnyMetric: Send + Sync {
     fn id(&self) -> MetricId;
     /// As [`Metric::state_name`].
     fn state_name(&self) -> String;
-    /// As [`Metric::layout`].
-    fn layout(&self) -> Layout;
-    /// As [`Metric::direction`].
-    fn direction(&self) -> Direction;
-    /// As [`Metric::needs`].
-    fn needs(&self) -> Needs;
-    /// As [`Metric::empty`].
-    fn empty(&self) -> Box<dyn AnyState>;
-    /// As [`Metric::update`]; a state of another kind is an error.
-    fn update(&self, state: &mut dyn AnyState, view: &View<'_>) -> Result<()>;
-    /// As [`Metric::finish`]; a state of another kind is an error.
-    fn finish(&self, state: &dyn AnyState) -> Result<Value>;
-    /// Reads a state from the bytes of the given kind and version; another kind or a newer version is an error.
-    fn decode(&self, kind: &str, version: u16, input: &mut Reader<'_>) -> Result<Box<dyn AnyState>>;
+    /// As [`Metric::profile`].
+    fn profile(&self) -> Profile;
+    /// As [`Metric::label_side`].
+    fn label_side(&self) -> Option<LabelSide>;
+    /// No folds, for states of this metric.
+    fn empty(&self) -> Box<dyn AnyFolds>;
+    /// As [`Metric::update`], on the state of a fold; states of another kind are an error.
+    fn update(&self, folds: &mut dyn AnyFolds, fold: Fold, view: &View<'_>) -> Result<()>;
+    /// As [`Metric::finish_all`]; states of another kind are an error.
+    fn finish(&self, folds: &dyn AnyFolds, cache: &mut Cache) -> Result<Value>;
+    /// As [`Metric::leave_one_out`]; states of another kind are an error.
+    fn leave_one_out(&self, folds: &dyn AnyFolds, cache: &mut Cache) -> Result<Vec<(Fold, Outcome)>>;
+    /// As [`Metric::state_bytes`].
+    fn state_bytes(&self, rows: u64) -> (u64, u64);
+    /// As [`Metric::segment_values`].
+    fn segment_values(&self, view: &View<'_>) -> Option<Vec<Option<f64>>>;
+    /// Reads the state of a fold from the bytes of the given kind and version; another kind, a newer version or a fold that
+    /// is already there is an error.
+    fn decode(
+        &self,
+        folds: &mut dyn AnyFolds,
+        fold: Fold,
+        kind: &str,
+        version: u16,
+        input: &mut Reader<'_>,
+    ) -> Result<()>;
 }
 
 impl<M: Metric> AnyMetric for M {
@@ -165,48 +304,71 @@ impl<M: Metric> AnyMetric for M {
         Metric::state_name(self)
     }
 
-    fn layout(&self) -> Layout {
-        Metric::layout(self)
+    fn profile(&self) -> Profile {
+        Metric::profile(self)
     }
 
-    fn direction(&self) -> Direction {
-        Metric::direction(self)
+    fn label_side(&self) -> Option<LabelSide> {
+        Metric::label_side(self)
     }
 
-    fn needs(&self) -> Needs {
-        Metric::needs(self)
+    fn empty(&self) -> Box<dyn AnyFolds> {
+        Box::new(Folds::<M::State>::default())
     }
 
-    fn empty(&self) -> Box<dyn AnyState> {
-        Box::new(Metric::empty(self))
+    fn update(&self, folds: &mut dyn AnyFolds, fold: Fold, view: &View<'_>) -> Result<()> {
+        Metric::update(self, typed_mut::<M>(folds)?.state(fold, || Metric::empty(self)), view)
     }
 
-    fn update(&self, state: &mut dyn AnyState, view: &View<'_>) -> Result<()> {
-        let kind = state.kind();
-        match state.as_any_mut().downcast_mut::<M::State>() {
-            Some(state) => Metric::update(self, state, view),
-            None => Err(wrong_kind(M::State::KIND, kind)),
-        }
+    fn finish(&self, folds: &dyn AnyFolds, cache: &mut Cache) -> Result<Value> {
+        Metric::finish_all(self, typed::<M>(folds)?, cache)
     }
 
-    fn finish(&self, state: &dyn AnyState) -> Result<Value> {
-        match state.as_any().downcast_ref::<M::State>() {
-            Some(state) => Ok(Metric::finish(self, state)),
-            None => Err(wrong_kind(M::State::KIND, state.kind())),
-        }
+    fn leave_one_out(&self, folds: &dyn AnyFolds, cache: &mut Cache) -> Result<Vec<(Fold, Outcome)>> {
+        Metric::leave_one_out(self, typed::<M>(folds)?, cache)
     }
 
-    fn decode(&self, kind: &str, version: u16, input: &mut Reader<'_>) -> Result<Box<dyn AnyState>> {
+    fn state_bytes(&self, rows: u64) -> (u64, u64) {
+        Metric::state_bytes(self, rows)
+    }
+
+    fn segment_values(&self, view: &View<'_>) -> Option<Vec<Option<f64>>> {
+        Metric::segment_values(self, view)
+    }
+
+    fn decode(
+        &self,
+        folds: &mut dyn AnyFolds,
+        fold: Fold,
+        kind: &str,
+        version: u16,
+        input: &mut Reader<'_>,
+    ) -> Result<()> {
+        let folds = typed_mut::<M>(folds)?;
         if kind != M::State::KIND {
             return Err(wrong_kind(M::State::KIND, kind));
         }
         if version == 0 || version > M::State::VERSION {
-            return Err(crate::Error::partials(
+            return Err(Error::partials(
                 format!("version 1 to {} of a `{kind}` state", M::State::VERSION),
                 format!("version {version}"),
                 "read it with the fuseval that wrote it, or a newer one",
             ));
         }
-        Ok(Box::new(M::State::decode(version, input)?))
+        if folds.get(fold).is_some() {
+            return Err(crate::bytes::damaged("each fold once", format!("fold {} twice", fold.number())));
+        }
+        let state = M::State::decode(version, input)?;
+        // Read into the empty state of this metric, so that bytes of another shape are refused.
+        folds.state(fold, || Metric::empty(self)).merge(&state)
     }
+}
+
+fn typed<M: Metric>(folds: &dyn AnyFolds) -> Result<&Folds<M::State>> {
+    folds.as_any().downcast_ref().ok_or_else(|| wrong_kind(M::State::KIND, folds.kind()))
+}
+
+fn typed_mut<M: Metric>(folds: &mut dyn AnyFolds) -> Result<&mut Folds<M::State>> {
+    let kind = folds.kind();
+    folds.as_any_mut().downcast_mut().ok_or_else(|| wrong_kind(M::State::KIND, kind))
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!   "FUSEVAL\0"  format version u16  plan fingerprint text
 //!   kinds: count u64, then per state of the plan: kind text, version u16
-//!   cells: count u64, then per cell in address order: address, block of the state's bytes
+//!   states: count u64, then per state in the order of cells and folds: address, block of the state's bytes
 //!   xxh3 of all of the above u64
 //! ```
 //! `docs/partial-format.md` is the normative description.
@@ -14,7 +14,8 @@ use std::collections::btree_map::Entry;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::bytes::{Reader, Writer, damaged};
-use crate::{AnyMetric, AnyState, Cell, Error, Result};
+use crate::folds::{AnyFolds, encoded};
+use crate::{AnyMetric, Cell, Error, Result};
 
 const MAGIC: &[u8; 8] = b"FUSEVAL\0";
 const FORMAT: u16 = 1;
@@ -22,7 +23,7 @@ const FORMAT: u16 = 1;
 /// The states of one part of the data.
 pub struct Partial {
     plan: String,
-    cells: BTreeMap<Cell, Box<dyn AnyState>>,
+    cells: BTreeMap<Cell, Box<dyn AnyFolds>>,
 }
 
 impl Partial {
@@ -37,18 +38,18 @@ impl Partial {
     }
 
     /// The cells in address order, given away.
-    pub fn into_cells(self) -> impl Iterator<Item = (Cell, Box<dyn AnyState>)> {
+    pub fn into_cells(self) -> impl Iterator<Item = (Cell, Box<dyn AnyFolds>)> {
         self.cells.into_iter()
     }
 
-    /// Adds a state to a cell.
-    pub fn add(&mut self, cell: Cell, state: Box<dyn AnyState>) -> Result<()> {
+    /// Adds the states of a cell.
+    pub fn add(&mut self, cell: Cell, folds: Box<dyn AnyFolds>) -> Result<()> {
         match self.cells.entry(cell) {
             Entry::Vacant(entry) => {
-                entry.insert(state);
+                entry.insert(folds);
                 Ok(())
             }
-            Entry::Occupied(mut entry) => entry.get_mut().merge(state.as_ref()),
+            Entry::Occupied(mut entry) => entry.get_mut().merge(folds.as_ref()),
         }
     }
 
@@ -61,7 +62,7 @@ impl Partial {
                 "merge only partials of one run file, one model and one data set",
             ));
         }
-        other.cells.into_iter().try_for_each(|(cell, state)| self.add(cell, state))
+        other.cells.into_iter().try_for_each(|(cell, folds)| self.add(cell, folds))
     }
 
     /// The bytes. `states` are the plan's states, by one metric of each.
@@ -76,10 +77,12 @@ impl Partial {
             out.text(empty.kind());
             out.u16(empty.version());
         }
-        out.u64(self.cells.len() as u64);
-        for (cell, state) in &self.cells {
-            cell.encode(&mut out);
-            out.block(&crate::state::encoded(state.as_ref()));
+        out.u64(self.cells.values().map(|folds| folds.present().len() as u64).sum());
+        for (cell, folds) in &self.cells {
+            for fold in folds.present() {
+                cell.encode(fold, &mut out);
+                out.block(&encoded(folds.as_ref(), fold));
+            }
         }
         let checksum = xxh3_64(out.as_bytes());
         out.u64(checksum);
@@ -121,19 +124,21 @@ impl Partial {
         if kinds.len() != states.len() {
             return Err(damaged(format!("{} states", states.len()), kinds.len().to_string()));
         }
+        let mut last = None;
         for _ in 0..input.count(29)? {
-            let cell = Cell::decode(&mut input)?;
+            let (cell, fold) = Cell::decode(&mut input)?;
             let place = cell.state as usize;
             let (Some((kind, version)), Some(metric)) = (kinds.get(place), states.get(place)) else {
                 return Err(damaged("a state of the plan", format!("state {place}")));
             };
-            let mut block = Reader::new(input.block()?);
-            let state = metric.decode(kind, *version, &mut block)?;
-            block.end()?;
-            if partial.cells.last_key_value().is_some_and(|(last, _)| *last >= cell) {
+            if last.as_ref().is_some_and(|last| *last >= (cell.clone(), fold)) {
                 return Err(damaged("cells in address order", "another order"));
             }
-            partial.cells.insert(cell, state);
+            last = Some((cell.clone(), fold));
+            let mut block = Reader::new(input.block()?);
+            let folds = partial.cells.entry(cell).or_insert_with(|| metric.empty());
+            metric.decode(folds.as_mut(), fold, kind, *version, &mut block)?;
+            block.end()?;
         }
         input.end()?;
         Ok(partial)

@@ -50,6 +50,11 @@ fn mixed(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// A hash of an identity under a seed: the order of rows that tie at random.
+pub fn keyed_hash(seed: u64, identity: u64) -> u64 {
+    xxh3_64_with_seed(&identity.to_le_bytes(), seed)
+}
+
 /// A keyed permutation of the places `0..len`: every place is the image of exactly one place.
 ///
 /// Up to 4,096 places it is a Fisher–Yates shuffle, which is uniform; above, a Feistel network on the next power of two,

@@ -14,6 +14,17 @@ pub struct OptionEntry {
     pub default: &'static str,
 }
 
+/// Whether a metric takes a cut-off `@k`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cutoff {
+    /// It must not.
+    None,
+    /// It may; left out it stands for the whole segment.
+    Optional,
+    /// It must.
+    Required,
+}
+
 /// One line of the catalogue.
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -21,45 +32,91 @@ pub struct Entry {
     pub name: &'static str,
     /// One line that says what it is.
     pub summary: &'static str,
-    /// Whether `@k` must be given (`true`) or must not (`false`).
-    pub cutoff: bool,
+    /// The text of the metric's file, whose header is the page of the metric.
+    pub file: &'static str,
+    /// Whether `@k` is given.
+    pub cutoff: Cutoff,
     /// The options, in the order in which they print.
     pub options: &'static [OptionEntry],
+    /// What presets set: (preset, option, value).
+    pub presets: &'static [(&'static str, &'static str, &'static str)],
     /// Makes the metric from checked settings.
     pub build: fn(&Settings<'_>) -> Result<Box<dyn AnyMetric>>,
+}
+
+impl Entry {
+    /// The page of the metric: the header of its file, without the comment signs.
+    pub fn page(&self) -> String {
+        let header = self.file.lines().map_while(|line| line.strip_prefix("//!"));
+        header.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+    }
+}
+
+/// The presets that there are.
+pub const PRESETS: &[&str] = &["sklearn", "trec_eval"];
+
+/// What a run sets for all its metrics.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Defaults {
+    /// A named set of options.
+    pub preset: Option<String>,
+    /// The rule for segments without a positive row: `skip`, `zero` or `one`.
+    pub no_positive: Option<String>,
+    /// The seed of random ties.
+    pub seed: u64,
+    /// Distinct scores up to which the score state of one fold is exact; `None` for the default of a single cell.
+    pub score_budget: Option<u64>,
 }
 
 /// The settings of one metric: a name whose cut-off and options fit the entry.
 pub struct Settings<'a> {
     id: &'a MetricId,
     entry: &'a Entry,
-    k: usize,
+    defaults: &'a Defaults,
+    k: Option<usize>,
 }
 
 impl Settings<'_> {
-    /// The cut-off; 0 for a metric without one.
-    pub fn k(&self) -> usize {
+    /// The cut-off, if one was given.
+    pub fn k(&self) -> Option<usize> {
         self.k
     }
 
+    /// The catalogue line.
+    pub fn entry(&self) -> &Entry {
+        self.entry
+    }
+
+    /// What the run sets for all metrics.
+    pub fn defaults(&self) -> &Defaults {
+        self.defaults
+    }
+
     /// The value of an option, if it was given.
-    pub fn get(&self, option: &str) -> Option<&OptionValue> {
+    pub fn given(&self, option: &str) -> Option<&OptionValue> {
         self.id.options.iter().find(|(name, _)| name == option).map(|(_, value)| value)
     }
 
-    /// The place of the chosen word in `choices`, in which the first is the default.
+    /// The value of an option: as given, as the run sets it for all metrics, as its preset has it; `None` for the default.
+    pub fn get(&self, option: &str) -> Option<OptionValue> {
+        let one = |text: &str| OptionValue::One(text.to_string());
+        if let Some(value) = self.given(option) {
+            return Some(value.clone());
+        }
+        if let ("no_positive", Some(rule)) = (option, &self.defaults.no_positive) {
+            return Some(one(rule));
+        }
+        let preset = self.defaults.preset.as_deref()?;
+        self.entry.presets.iter().find(|(of, name, _)| *of == preset && *name == option).map(|(.., value)| one(value))
+    }
+
+    fn default_of(&self, option: &str) -> &'static str {
+        self.entry.options.iter().find(|info| info.name == option).map_or("", |info| info.default)
+    }
+
+    /// The choice among `choices` that an option names.
     pub fn choice<T: Copy>(&self, option: &str, choices: &[(&str, T)]) -> Result<T> {
-        let given = match self.get(option) {
-            Some(value) => value.to_string(),
-            None => self
-                .entry
-                .options
-                .iter()
-                .find(|info| info.name == option)
-                .map(|info| info.default)
-                .unwrap_or_default()
-                .to_string(),
-        };
+        let given = self.get(option).map_or_else(|| self.default_of(option).to_string(), |value| value.to_string());
         match choices.iter().find(|(name, _)| *name == given) {
             Some((_, choice)) => Ok(*choice),
             None => Err(Error::usage(
@@ -70,17 +127,24 @@ impl Settings<'_> {
         }
     }
 
+    /// The number of an option that may be left out.
+    pub fn optional_number(&self, option: &str) -> Result<Option<f64>> {
+        if self.get(option).is_none() {
+            return Ok(None);
+        }
+        self.number(option, 1.0).map(Some)
+    }
+
     /// The number given for an option, or its default.
     pub fn number(&self, option: &str, default: f64) -> Result<f64> {
         let Some(value) = self.get(option) else { return Ok(default) };
-        match value {
+        match &value {
             OptionValue::One(text) if text.parse().is_ok_and(|number: f64| number.is_finite()) => {
                 text.parse().map_err(|_| Error::defect("a number", text.clone()))
             }
             _ => {
-                let written = self.entry.options.iter().find(|entry| entry.name == option).map(|entry| entry.default);
-                let example =
-                    written.filter(|text| text.parse::<f64>().is_ok()).map_or(default.to_string(), str::to_string);
+                let written = self.default_of(option);
+                let example = if written.parse::<f64>().is_ok() { written.to_string() } else { default.to_string() };
                 Err(Error::usage(
                     format!("a number for `{option}`"),
                     format!("`{value}`"),
@@ -92,7 +156,7 @@ impl Settings<'_> {
 }
 
 /// Makes the metric that `id` names, or says what is wrong with it and what was probably meant.
-pub fn metric(catalogue: &[Entry], id: &MetricId) -> Result<Box<dyn AnyMetric>> {
+pub fn metric(catalogue: &[Entry], id: &MetricId, defaults: &Defaults) -> Result<Box<dyn AnyMetric>> {
     let Some(entry) = catalogue.iter().find(|entry| entry.name == id.name) else {
         return Err(Error::usage(
             "a metric of the catalogue",
@@ -114,23 +178,21 @@ pub fn metric(catalogue: &[Entry], id: &MetricId) -> Result<Box<dyn AnyMetric>> 
         }
     }
     let k = cutoff(entry, id).map_err(place)?;
-    (entry.build)(&Settings { id, entry, k }).map_err(place)
+    (entry.build)(&Settings { id, entry, defaults, k }).map_err(place)
 }
 
-fn cutoff(entry: &Entry, id: &MetricId) -> Result<usize> {
+fn cutoff(entry: &Entry, id: &MetricId) -> Result<Option<usize>> {
     let name = entry.name;
     match (&id.k, entry.cutoff) {
-        (None, false) => Ok(0),
-        (None, true) => {
+        (None, Cutoff::None | Cutoff::Optional) => Ok(None),
+        (None, Cutoff::Required) => {
             Err(Error::usage(format!("a cut-off k for `{name}`"), "none", format!("write for example `{name}@10`")))
         }
-        (Some(k), false) => {
+        (Some(k), Cutoff::None) => {
             Err(Error::usage(format!("no cut-off k for `{name}`"), format!("k = {k}"), format!("write `{name}`")))
         }
-        (Some(k), true) => match k.parse::<u32>() {
-            Ok(number) if number > 0 => {
-                usize::try_from(number).map_err(|_| Error::defect("a cut-off that fits", k.clone()))
-            }
+        (Some(k), _) => match k.parse::<u32>() {
+            Ok(number) if number > 0 => Ok(usize::try_from(number).ok()),
             _ => Err(Error::usage(
                 "a cut-off k that is a whole number from 1 on",
                 format!("k = {k}"),

@@ -49,11 +49,22 @@ impl Tally {
 /// Why a metric has no value where no row is left.
 pub const NO_ROWS: &str = "no rows that count (rows that are masked or weigh 0 do not)";
 
+/// A curve: points in order, each with one number per column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// The names of the columns.
+    pub columns: &'static [&'static str],
+    /// The points, one after the other.
+    pub points: Vec<Vec<f64>>,
+}
+
 /// The number, or the reason why there is none.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// The value of the metric; it may be infinite, never NaN.
     Number(f64),
+    /// The points of a curve.
+    Curve(Curve),
     /// The metric has no value on these data, because of this.
     Undefined(Cow<'static, str>),
 }
@@ -71,7 +82,7 @@ impl Outcome {
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
-            Self::Undefined(_) => None,
+            Self::Curve(_) | Self::Undefined(_) => None,
         }
     }
 
@@ -80,7 +91,7 @@ impl Outcome {
     pub fn map(self, f: impl FnOnce(f64) -> f64) -> Self {
         match self {
             Self::Number(number) => Self::Number(f(number)),
-            undefined => undefined,
+            other => other,
         }
     }
 }
@@ -96,11 +107,16 @@ pub struct Value {
     pub weight: f64,
     /// The counts.
     pub tally: Tally,
-    /// How it was computed: `exact` or `thresholds`.
+    /// How it was computed: `exact`, `histogram` or `thresholds`.
     pub mode: &'static str,
 }
 
 impl Value {
+    /// No value, for a reason.
+    pub fn undefined(why: impl Into<Cow<'static, str>>, weight: f64, tally: Tally) -> Self {
+        Self::exact(Outcome::Undefined(why.into()), weight, tally)
+    }
+
     /// An exact value.
     pub fn exact(outcome: Outcome, weight: f64, tally: Tally) -> Self {
         Self { outcome, error_bound: 0.0, weight, tally, mode: "exact" }

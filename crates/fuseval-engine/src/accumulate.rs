@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use fuseval_core::bytes::{Reader, Writer};
 use fuseval_core::ranking::Ranking;
-use fuseval_core::segment_key::{FOLDS, Fold};
 use fuseval_core::{
-    AnyState, Cell, Direction, Error, LabelRange, Layout, Metric, MetricId, Needs, Outcome, Partial, Result, ScoreKind,
-    ScoreNeed, Slice, Source, State, Tally, Value, View,
+    AnyFolds, Cell, Direction, Error, Folds, IntervalKind, LabelRange, Metric, MetricId, Needs, Outcome, Partial,
+    Profile, Result, ScoreKind, ScoreNeed, Slice, Source, State, Tally, Value, View,
 };
 
 use crate::bucket::Bucket;
+use crate::per_segment::{self, SegmentValues};
 use crate::plan::Plan;
-use crate::selection::{Selection, groups, selections};
+use crate::selection::{Part, RowFacts, Selection, groups, selections};
 use crate::specification::OnInvalid;
 
 /// Counts the rows that count and those that were left out as invalid. It has a state like any metric, in every cell, and
@@ -47,6 +47,15 @@ impl State for Counts {
     }
 }
 
+impl RowCounts {
+    /// The counts of all folds.
+    pub(crate) fn of(folds: Option<&dyn AnyFolds>) -> Result<Counts> {
+        let folds = folds.and_then(|folds| folds.as_any().downcast_ref::<Folds<Counts>>());
+        let merged = folds.map(Folds::merged).transpose()?;
+        Ok(merged.flatten().unwrap_or_default())
+    }
+}
+
 impl Metric for RowCounts {
     type State = Counts;
 
@@ -54,16 +63,9 @@ impl Metric for RowCounts {
         MetricId::new("rows")
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Rows
-    }
-
-    fn direction(&self) -> Direction {
-        Direction::Lower
-    }
-
-    fn needs(&self) -> Needs {
-        Needs { score: ScoreNeed::Order, labels: LabelRange::Any, ranking: false }
+    fn profile(&self) -> Profile {
+        let needs = Needs::new(ScoreNeed::Order, LabelRange::Any);
+        Profile::rows(Direction::Neither, (0.0, f64::INFINITY), needs).with_interval(IntervalKind::None)
     }
 
     fn empty(&self) -> Counts {
@@ -83,15 +85,18 @@ impl Metric for RowCounts {
 
 /// The strictest of the metrics' needs.
 pub(crate) fn needs(plan: &Plan) -> Needs {
-    let none = Needs { score: ScoreNeed::Order, labels: LabelRange::Any, ranking: false };
-    plan.metrics.iter().map(|(metric, _)| metric.needs()).fold(none, |all, needs| Needs {
+    let none = Needs::new(ScoreNeed::Order, LabelRange::Any);
+    plan.metrics.iter().map(|(metric, _)| metric.profile().needs).fold(none, |all, needs| Needs {
         score: all.score.max(needs.score),
         labels: all.labels.max(needs.labels),
         ranking: all.ranking || needs.ranking,
+        baseline: all.baseline || needs.baseline,
+        items: all.items || needs.items,
+        identities: all.identities || needs.identities,
     })
 }
 
-/// The label side of one bucket: the selections of each head.
+/// The label side of one bucket: the selections of each head, and what metrics ask of rows whatever their scores.
 pub(crate) struct LabelSide {
     heads: Vec<Vec<(Slice, Selection)>>,
 }
@@ -99,13 +104,14 @@ pub(crate) struct LabelSide {
 impl LabelSide {
     pub(crate) fn new(plan: &Plan, bucket: &Bucket, source: &dyn Source) -> Result<Self> {
         let groups = groups(plan, bucket)?;
-        let labels = needs(plan).labels;
-        let heads = plan
-            .heads
-            .iter()
-            .map(|head| selections(plan, head, labels, &groups, bucket, source))
-            .collect::<Result<_>>()?;
-        Ok(Self { heads })
+        let needs = needs(plan);
+        let facts = RowFacts::new(plan, needs, bucket)?;
+        let head = |head| {
+            let mut selections = selections(plan, head, needs.labels, &groups, bucket, source)?;
+            selections.iter_mut().for_each(|(_, selection)| selection.complete(plan, &facts));
+            Ok(selections)
+        };
+        Ok(Self { heads: plan.heads.iter().map(head).collect::<Result<_>>()? })
     }
 
     /// For each head whether a row has the label 1.
@@ -114,39 +120,63 @@ impl LabelSide {
     }
 }
 
-/// The states of one slice: for each fold that has rows, one place per experiment, head and state.
-type Folds = [Vec<Option<Box<dyn AnyState>>>; FOLDS as usize];
+/// The states of one slice: a place per experiment, head and state.
+type States = Vec<Option<Box<dyn AnyFolds>>>;
 
 /// The states of one worker.
 pub(crate) struct Accumulator<'a> {
     plan: &'a Plan,
     source: &'a dyn Source,
     needs: Needs,
-    slices: HashMap<Slice, Folds>,
+    slices: HashMap<Slice, States>,
     gathered: Vec<f64>,
+    baseline: Vec<f64>,
+    ranking: Ranking,
+    baseline_ranking: Ranking,
+}
+
+/// The scores of one experiment on one bucket, one vector per head, beside those of the baseline.
+#[derive(Clone, Copy)]
+pub(crate) struct Scores<'a> {
+    pub(crate) experiment: usize,
+    pub(crate) scores: &'a [Vec<f64>],
+    pub(crate) baseline: &'a [Vec<f64>],
 }
 
 impl<'a> Accumulator<'a> {
     pub(crate) fn new(plan: &'a Plan, source: &'a dyn Source) -> Self {
-        Self { plan, source, needs: needs(plan), slices: HashMap::new(), gathered: Vec::new() }
+        Self {
+            plan,
+            source,
+            needs: needs(plan),
+            slices: HashMap::new(),
+            gathered: Vec::new(),
+            baseline: Vec::new(),
+            ranking: Ranking::default(),
+            baseline_ranking: Ranking::default(),
+        }
     }
 
-    /// Adds the scores of one experiment, one vector per head, to the states.
-    pub(crate) fn add(
-        &mut self,
-        experiment: usize,
-        scores: &[Vec<f64>],
-        labels: &LabelSide,
-        bucket: &Bucket,
-    ) -> Result<()> {
-        for (head, (selections, scores)) in labels.heads.iter().zip(scores).enumerate() {
-            let invalid = self.check(experiment, head, selections, scores, bucket)?;
+    /// Whether the scores of the baseline are to be kept for the experiments after it.
+    pub(crate) fn needs_baseline(&self) -> bool {
+        self.needs.baseline
+    }
+
+    /// Adds the scores of one experiment to the states.
+    pub(crate) fn add(&mut self, scores: Scores<'_>, labels: &LabelSide, bucket: &Bucket) -> Result<()> {
+        let experiment = scores.experiment;
+        for (head, (selections, of_head)) in labels.heads.iter().zip(scores.scores).enumerate() {
+            let base = scores.baseline.get(head).filter(|_| self.needs.baseline).map_or(&[][..], Vec::as_slice);
+            let mut invalid = self.check(experiment, head, selections, of_head, bucket)?;
+            invalid |= !self.plan.unranked && base.iter().any(|score| score.is_nan());
             for (slice, selection) in selections {
                 if invalid {
-                    let kept = selection.without(|row| scores.get(row).is_none_or(|score| score.is_nan()));
-                    self.update(experiment, head, slice, &kept, scores)?;
+                    let is_nan = |scores: &[f64], row: usize| scores.get(row).is_none_or(|score| score.is_nan());
+                    let out = |row| is_nan(of_head, row) || !base.is_empty() && is_nan(base, row);
+                    let kept = selection.without(self.plan, out);
+                    self.update(experiment, head, slice, &kept, of_head, base)?;
                 } else {
-                    self.update(experiment, head, slice, selection, scores)?;
+                    self.update(experiment, head, slice, selection, of_head, base)?;
                 }
             }
         }
@@ -165,7 +195,8 @@ impl<'a> Accumulator<'a> {
         let (Some((_, all)), Some(at)) = (selections.first(), self.plan.heads.get(head)) else { return Ok(false) };
         let probability = self.needs.score == ScoreNeed::Probability && at.kind == ScoreKind::Probability;
         let fits = |score: f64| match self.needs.score {
-            _ if score.is_nan() => false,
+            // A row that was judged but not retrieved.
+            _ if score.is_nan() => self.plan.unranked,
             ScoreNeed::Order => true,
             _ if probability => (0.0..=1.0).contains(&score),
             _ => score.is_finite(),
@@ -179,7 +210,7 @@ impl<'a> Accumulator<'a> {
                 .unfit_score(experiment, head, score(row), rows, probability)
                 .at(bucket.place(*row, self.source)));
         }
-        Ok(drops && all.rows.iter().any(|row| score(row).is_nan()))
+        Ok(drops && !self.plan.unranked && all.rows.iter().any(|row| score(row).is_nan()))
     }
 
     fn unfit_score(&self, experiment: usize, head: usize, score: f64, rows: usize, probability: bool) -> Error {
@@ -191,7 +222,9 @@ impl<'a> Accumulator<'a> {
             .plan
             .metrics
             .iter()
-            .filter(|(metric, _)| metric.needs().score >= need.min(ScoreNeed::Probability) && need > ScoreNeed::Order)
+            .filter(|(metric, _)| {
+                metric.profile().needs.score >= need.min(ScoreNeed::Probability) && need > ScoreNeed::Order
+            })
             .map(|(metric, _)| format!("`{}`", metric.id()))
             .collect();
         let (expected, help) = match (score.is_nan(), probability) {
@@ -222,6 +255,56 @@ impl<'a> Accumulator<'a> {
         }
     }
 
+    /// Calls `f` with a view of each fold of a selection.
+    fn each_view(
+        &mut self,
+        head: usize,
+        selection: &Selection,
+        scores: &[f64],
+        baseline: &[f64],
+        mut f: impl FnMut(&Part, &View<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let kind = self.plan.heads.get(head).map_or(ScoreKind::Raw, |head| head.kind);
+        let gather = |out: &mut Vec<f64>, scores: &[f64]| {
+            out.clear();
+            out.extend(selection.rows.iter().map(|row| scores.get(*row).copied().unwrap_or(f64::NAN)));
+        };
+        gather(&mut self.gathered, scores);
+        if self.needs.baseline {
+            gather(&mut self.baseline, baseline);
+        }
+        for part in &selection.parts {
+            let rows = part.rows.clone();
+            let scores = self.gathered.get(rows.clone()).unwrap_or_default();
+            let baseline = self.baseline.get(rows.clone()).filter(|_| self.needs.baseline);
+            let labels = selection.labels.get(rows.clone()).unwrap_or_default();
+            let weights = selection.weights.as_ref().and_then(|weights| weights.get(rows.clone()));
+            if self.needs.ranking {
+                self.ranking.rank(scores, labels, weights, &part.segments);
+                if let Some(baseline) = baseline {
+                    self.baseline_ranking.rank(baseline, labels, weights, &part.segments);
+                }
+            }
+            let view = View {
+                labels,
+                scores,
+                weights,
+                segments: &part.segments,
+                segment_weights: part.segment_weights.as_deref(),
+                label_side: &[],
+                ranking: self.needs.ranking.then_some(&self.ranking),
+                baseline,
+                baseline_ranking: (self.needs.ranking && self.needs.baseline).then_some(&self.baseline_ranking),
+                items: selection.items.get(rows.clone()).filter(|_| self.needs.items),
+                identities: selection.identities.get(rows).filter(|_| self.needs.identities),
+                kind,
+                dropped: part.dropped,
+            };
+            f(part, &view)?;
+        }
+        Ok(())
+    }
+
     fn update(
         &mut self,
         experiment: usize,
@@ -229,60 +312,80 @@ impl<'a> Accumulator<'a> {
         slice: &Slice,
         selection: &Selection,
         scores: &[f64],
+        baseline: &[f64],
     ) -> Result<()> {
         let plan = self.plan;
-        let kind = plan.heads.get(head).map_or(ScoreKind::Raw, |head| head.kind);
         if selection.parts.is_empty() {
             return Ok(());
         }
         if !self.slices.contains_key(slice) {
-            self.slices.insert(slice.clone(), std::array::from_fn(|_| Vec::new()));
+            let cells = plan.experiments.len() * plan.heads.len() * plan.states.len();
+            self.slices.insert(slice.clone(), std::iter::repeat_with(|| None).take(cells).collect());
         }
-        let Some(folds) = self.slices.get_mut(slice) else { return Ok(()) };
+        let mut states = self.slices.get_mut(slice).map(std::mem::take).unwrap_or_default();
         let first = (experiment * plan.heads.len() + head) * plan.states.len();
-        self.gathered.clear();
-        self.gathered.extend(selection.rows.iter().map(|row| scores.get(*row).copied().unwrap_or(f64::NAN)));
-        for part in &selection.parts {
-            let scores = self.gathered.get(part.rows.clone()).unwrap_or_default();
-            let ranking = self.needs.ranking.then(|| Ranking::new(scores, &part.segments));
-            let view = View {
-                labels: selection.labels.get(part.rows.clone()).unwrap_or_default(),
-                scores,
-                weights: selection.weights.as_ref().and_then(|weights| weights.get(part.rows.clone())),
-                segments: &part.segments,
-                ranking: ranking.as_ref(),
-                kind,
-                dropped: part.dropped,
-            };
-            let Some(states) = folds.get_mut(usize::from(part.fold.number())) else { continue };
-            if states.is_empty() {
-                states.resize_with(plan.experiments.len() * plan.heads.len() * plan.states.len(), || None);
+        let updated = self.each_view(head, selection, scores, baseline, |part, view| {
+            let states = states.iter_mut().skip(first);
+            for ((metric, folds), side) in plan.states.iter().zip(states).zip(&plan.side_of_state) {
+                let folds = folds.get_or_insert_with(|| metric.empty());
+                metric.update(folds.as_mut(), part.fold, &View { label_side: part.label_side(*side), ..*view })?;
             }
-            for (metric, state) in plan.states.iter().zip(states.iter_mut().skip(first)) {
-                metric.update(state.get_or_insert_with(|| metric.empty()).as_mut(), &view)?;
-            }
+            Ok(())
+        });
+        if let Some(place) = self.slices.get_mut(slice) {
+            *place = states;
         }
-        Ok(())
+        updated
+    }
+
+    /// The values of each segment under one experiment, for every head, over all rows.
+    pub(crate) fn segment_values(
+        &mut self,
+        scores: Scores<'_>,
+        labels: &LabelSide,
+        bucket: &Bucket,
+    ) -> Result<Vec<SegmentValues>> {
+        let plan = self.plan;
+        let places: Vec<usize> = per_segment::metrics(plan).collect();
+        let mut found = Vec::new();
+        for (head, (selections, of_head)) in labels.heads.iter().zip(scores.scores).enumerate() {
+            let base = scores.baseline.get(head).filter(|_| self.needs.baseline).map_or(&[][..], Vec::as_slice);
+            let mut values =
+                SegmentValues { values: places.iter().map(|_| Vec::new()).collect(), ..SegmentValues::default() };
+            let Some((_, all)) = selections.first() else { continue };
+            self.each_view(head, all, of_head, base, |part, view| {
+                for rows in view.each_segment() {
+                    let row = all.rows.get(part.rows.start + rows.start).copied().unwrap_or_default();
+                    values.segments.push(bucket.segments.partition_point(|start| *start <= row).saturating_sub(1));
+                    values.rows.push(rows.len() as u64);
+                }
+                for (place, values) in places.iter().zip(&mut values.values) {
+                    let Some((metric, state)) = plan.metrics.get(*place) else { continue };
+                    let side = plan.side_of_state.get(*state).copied().flatten();
+                    let view = View { label_side: part.label_side(side), ..*view };
+                    values.extend(metric.segment_values(&view).unwrap_or_default());
+                }
+                Ok(())
+            })?;
+            found.push(values);
+        }
+        Ok(found)
     }
 
     /// The states with their addresses.
     pub(crate) fn into_partial(self, fingerprint: &str) -> Result<Partial> {
         let mut partial = Partial::new(fingerprint);
         let (heads, states) = (self.plan.heads.len(), self.plan.states.len());
-        for (slice, folds) in self.slices {
-            for (number, states_of_fold) in (0u8..).zip(folds) {
-                let Some(fold) = Fold::new(number) else { continue };
-                for (place, state) in states_of_fold.into_iter().enumerate() {
-                    let Some(state) = state else { continue };
-                    let cell = Cell {
-                        experiment: (place / states / heads) as u32,
-                        head: (place / states % heads) as u32,
-                        slice: slice.clone(),
-                        state: (place % states) as u32,
-                        fold,
-                    };
-                    partial.add(cell, state)?;
-                }
+        for (slice, states_of_slice) in self.slices {
+            for (place, folds) in states_of_slice.into_iter().enumerate() {
+                let Some(folds) = folds else { continue };
+                let cell = Cell {
+                    experiment: (place / states / heads) as u32,
+                    head: (place / states % heads) as u32,
+                    slice: slice.clone(),
+                    state: (place % states) as u32,
+                };
+                partial.add(cell, folds)?;
             }
         }
         Ok(partial)

@@ -18,8 +18,8 @@ pub struct Bucket {
     pub index: u64,
     /// One array per request of the plan.
     pub columns: Vec<ArrayRef>,
-    /// File and row number of each row.
-    pub places: Vec<(usize, u64)>,
+    /// Where the rows come from, run by run.
+    pub runs: Vec<RowRun>,
     /// The place of the first row among all evaluated rows.
     pub first_ordinal: u64,
     /// Rows of the source that were read for it, those that the filter left out included.
@@ -30,15 +30,73 @@ pub struct Bucket {
     pub folds: Vec<Fold>,
 }
 
+/// Rows of one file that follow each other in a bucket.
+#[derive(Debug, Clone)]
+pub struct RowRun {
+    file: usize,
+    /// The place of the file's first row in the logical order.
+    file_start: u64,
+    numbers: Numbers,
+}
+
+/// Numbers of rows in their file.
+#[derive(Debug, Clone)]
+enum Numbers {
+    /// So many from one number on.
+    From(u64, usize),
+    /// These, where a filter has left some out.
+    List(Vec<u64>),
+}
+
+impl RowRun {
+    fn new(rows: &Rows, from: usize, to: usize) -> Self {
+        let numbers = rows.row_numbers.get(from..to).unwrap_or_default();
+        let numbers = match (numbers.first(), numbers.last()) {
+            (Some(first), Some(last)) if last - first + 1 == numbers.len() as u64 => {
+                Numbers::From(*first, numbers.len())
+            }
+            _ => Numbers::List(numbers.to_vec()),
+        };
+        Self { file: rows.file, file_start: rows.file_start, numbers }
+    }
+
+    fn len(&self) -> usize {
+        match &self.numbers {
+            Numbers::From(_, len) => *len,
+            Numbers::List(list) => list.len(),
+        }
+    }
+
+    fn number(&self, row: usize) -> u64 {
+        match &self.numbers {
+            Numbers::From(first, _) => first + row as u64,
+            Numbers::List(list) => list.get(row).copied().unwrap_or_default(),
+        }
+    }
+}
+
 impl Bucket {
     /// The number of rows.
     pub fn rows(&self) -> usize {
-        self.places.len()
+        self.runs.iter().map(RowRun::len).sum()
     }
 
     /// The place of a row in words.
     pub fn place(&self, row: usize, source: &dyn Source) -> String {
-        self.places.get(row).map_or_else(|| "data".to_string(), |(file, number)| source.place(*file, *number))
+        let mut row = row;
+        for run in &self.runs {
+            if row < run.len() {
+                return source.place(run.file, run.number(row));
+            }
+            row -= run.len();
+        }
+        "data".to_string()
+    }
+
+    /// What identifies each row wherever it is read: its place in the logical order, before any filter.
+    pub fn identities(&self) -> Vec<u64> {
+        let of_run = |run: &RowRun| (0..run.len()).map(|row| run.file_start + run.number(row)).collect::<Vec<_>>();
+        self.runs.iter().flat_map(of_run).collect()
     }
 }
 
@@ -59,7 +117,7 @@ impl From<Error> for Stop {
 /// Part of a bucket: some rows of one batch.
 struct Piece {
     columns: Vec<ArrayRef>,
-    places: Vec<(usize, u64)>,
+    run: RowRun,
 }
 
 /// Turns batches into buckets, one after the other.
@@ -74,7 +132,9 @@ struct Bucketer<'a> {
     rows: usize,
     segments: Vec<usize>,
     folds: Vec<Fold>,
-    open: Option<SegmentKey>,
+    /// The key of the segment that rows are added to, if there is one.
+    open: SegmentKey,
+    is_open: bool,
     ready: VecDeque<Bucket>,
     completeness: Completeness,
 }
@@ -92,7 +152,8 @@ impl<'a> Bucketer<'a> {
             rows: 0,
             segments: Vec::new(),
             folds: Vec::new(),
-            open: None,
+            open: SegmentKey::new(),
+            is_open: false,
             ready: VecDeque::new(),
             completeness: Completeness::default(),
         }
@@ -100,40 +161,46 @@ impl<'a> Bucketer<'a> {
 
     /// Takes the next batch. A bucket is cut at the first segment border at or after the target number of rows.
     fn push(&mut self, rows: &Rows) -> std::result::Result<(), Stop> {
+        if self.plan.segment.is_empty() {
+            return Ok(self.push_rows(rows)?);
+        }
         let keys = self.keys(rows)?;
-        let mut start = 0;
         let mut key = SegmentKey::new();
-        for row in 0..rows.len() {
-            let begins = if keys.is_empty() {
-                self.folds
-                    .push(Fold::of_place(rows.file_start + rows.row_numbers.get(row).copied().unwrap_or_default()));
-                true
-            } else if row > 0 {
-                !keys.iter().all(|column| column.same(row - 1, row))
-            } else {
-                key_of(&keys, row, &mut key);
-                self.open.as_ref() != Some(&key)
-            };
-            if !begins {
+        let mut start = 0;
+        for row in borders(&keys, rows.len()) {
+            key_of(&keys, row, &mut key);
+            if row == 0 && self.is_open && self.open == key {
                 continue;
             }
-            let at = self.rows + row - start;
-            if at >= self.target {
-                let next_fold = if keys.is_empty() { self.folds.pop() } else { None };
+            if self.rows + row - start >= self.target {
                 self.take(rows, start, row);
                 self.cut()?;
-                self.folds.extend(next_fold);
                 start = row;
             }
-            if !keys.is_empty() {
-                key_of(&keys, row, &mut key);
-                self.end_segment()?;
-                self.segments.push(self.rows + row - start);
-                self.folds.push(key.fold());
-                self.open = Some(key.clone());
-            }
+            self.end_segment()?;
+            self.segments.push(self.rows + row - start);
+            self.folds.push(key.fold());
+            std::mem::swap(&mut self.open, &mut key);
+            self.is_open = true;
         }
         self.take(rows, start, rows.len());
+        Ok(())
+    }
+
+    /// Without a segment key every row is a unit of its own.
+    fn push_rows(&mut self, rows: &Rows) -> Result<()> {
+        let mut start = 0;
+        while start < rows.len() {
+            let room = self.target.saturating_sub(self.rows).max(1);
+            let end = (start + room).min(rows.len());
+            let numbers = rows.row_numbers.get(start..end).unwrap_or_default();
+            self.folds.extend(numbers.iter().map(|number| Fold::of_place(rows.file_start + number)));
+            self.take(rows, start, end);
+            if self.rows >= self.target {
+                self.cut()?;
+            }
+            start = end;
+        }
         Ok(())
     }
 
@@ -170,12 +237,14 @@ impl<'a> Bucketer<'a> {
     }
 
     fn end_segment(&mut self) -> std::result::Result<(), Stop> {
-        let Some(key) = self.open.take() else { return Ok(()) };
-        if !self.plan.needs_whole_segments() {
-            self.completeness.seen(key.fingerprint());
+        if !std::mem::take(&mut self.is_open) {
             return Ok(());
         }
-        if self.completeness.ended(key.fingerprint()) { Err(Stop::Scattered) } else { Ok(()) }
+        if !self.plan.needs_whole_segments() {
+            self.completeness.seen(&self.open);
+            return Ok(());
+        }
+        if self.completeness.ended(&self.open) { Err(Stop::Scattered) } else { Ok(()) }
     }
 
     fn take(&mut self, rows: &Rows, from: usize, to: usize) {
@@ -183,9 +252,9 @@ impl<'a> Bucketer<'a> {
             return;
         }
         let columns = rows.columns.iter().map(|column| column.slice(from, to - from)).collect();
-        let numbers = rows.row_numbers.get(from..to).unwrap_or_default();
-        self.read = rows.file_start + numbers.last().map_or(0, |last| last + 1);
-        self.pieces.push(Piece { columns, places: numbers.iter().map(|number| (rows.file, *number)).collect() });
+        let last = to.checked_sub(1).and_then(|last| rows.row_numbers.get(last));
+        self.read = rows.file_start + last.map_or(0, |last| last + 1);
+        self.pieces.push(Piece { columns, run: RowRun::new(rows, from, to) });
         self.rows += to - from;
     }
 
@@ -211,7 +280,7 @@ impl<'a> Bucketer<'a> {
         self.ready.push_back(Bucket {
             index: self.next_index,
             columns,
-            places: pieces.into_iter().flat_map(|piece| piece.places).collect(),
+            runs: pieces.into_iter().map(|piece| piece.run).collect(),
             first_ordinal: self.next_ordinal,
             source_rows: self.read.saturating_sub(self.read_before),
             segments,
@@ -223,6 +292,23 @@ impl<'a> Bucketer<'a> {
         self.rows = 0;
         Ok(())
     }
+}
+
+/// The rows at which a key begins that differs from the one before; the first row is always among them.
+fn borders(keys: &[KeyColumn], rows: usize) -> Vec<usize> {
+    let mut changes = Vec::new();
+    match keys {
+        [key] => key.each_change(|row| changes.push(row)),
+        keys => {
+            keys.iter().for_each(|key| key.each_change(|row| changes.push(row)));
+            changes.sort_unstable();
+            changes.dedup();
+        }
+    }
+    if rows > 0 {
+        changes.insert(0, 0);
+    }
+    changes
 }
 
 pub(crate) fn key_of(keys: &[KeyColumn], row: usize, key: &mut SegmentKey) {

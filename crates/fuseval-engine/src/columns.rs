@@ -33,6 +33,15 @@ pub(crate) fn numbers(array: &ArrayRef) -> Result<Vec<Option<f64>>> {
     Ok(floats.as_primitive::<Float64Type>().iter().collect())
 }
 
+/// The values as floats where none is null; `None` where one is, and for decimals, which go by way of their digits.
+pub(crate) fn floats(array: &ArrayRef) -> Result<Option<Vec<f64>>> {
+    let plain = array.data_type().is_integer() || array.data_type().is_floating();
+    if array.null_count() > 0 || !plain {
+        return Ok(None);
+    }
+    Ok(Some(cast(array, &DataType::Float64)?.as_primitive::<Float64Type>().values().to_vec()))
+}
+
 /// The name of a type in messages: the README's words where it has one.
 pub(crate) fn type_name(data_type: &DataType) -> String {
     match data_type {
@@ -61,8 +70,8 @@ pub(crate) enum KeyColumn {
     Unsigned(UInt64Array),
     Single(Float32Array),
     Double(Float64Array),
-    /// A column without a type holds nothing but nulls.
-    Null,
+    /// A column without a type holds nothing but so many nulls.
+    Null(usize),
 }
 
 impl KeyColumn {
@@ -81,7 +90,7 @@ impl KeyColumn {
                 Self::Single(cast(array, &DataType::Float32)?.as_primitive::<Float32Type>().clone())
             }
             DataType::Float64 => Self::Double(array.as_primitive::<Float64Type>().clone()),
-            DataType::Null => Self::Null,
+            DataType::Null => Self::Null(array.len()),
             _ => Self::Text(cast(array, &DataType::LargeUtf8)?.as_string().clone()),
         })
     }
@@ -93,7 +102,7 @@ impl KeyColumn {
             Self::Unsigned(array) => array.is_null(row),
             Self::Single(array) => array.is_null(row),
             Self::Double(array) => array.is_null(row),
-            Self::Null => true,
+            Self::Null(_) => true,
         }
     }
 
@@ -103,13 +112,43 @@ impl KeyColumn {
             return f(None);
         }
         match self {
-            Self::Null => f(None),
+            Self::Null(_) => f(None),
             Self::Text(array) => f(Some(array.value(row))),
-            Self::Signed(array) => f(Some(&array.value(row).to_string())),
-            Self::Unsigned(array) => f(Some(&array.value(row).to_string())),
+            Self::Signed(array) => {
+                let value = array.value(row);
+                with_digits(value.unsigned_abs(), value < 0, f)
+            }
+            Self::Unsigned(array) => with_digits(array.value(row), false, f),
             // Adding zero turns −0 into 0.
             Self::Single(array) => f(Some(&(array.value(row) + 0.0).to_string())),
             Self::Double(array) => f(Some(&(array.value(row) + 0.0).to_string())),
+        }
+    }
+
+    /// Calls `f` with each row, from the second on, whose key differs from that of the row before, in order.
+    pub(crate) fn each_change(&self, f: impl FnMut(usize)) {
+        fn changes<T: PartialEq>(values: &[T], mut f: impl FnMut(usize)) {
+            for (row, pair) in (1..).zip(values.windows(2)) {
+                if pair.first() != pair.last() {
+                    f(row);
+                }
+            }
+        }
+        match self {
+            Self::Signed(array) if array.null_count() == 0 => changes(array.values(), f),
+            Self::Unsigned(array) if array.null_count() == 0 => changes(array.values(), f),
+            _ => (1..self.len()).filter(|row| !self.same(row - 1, *row)).for_each(f),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(array) => array.len(),
+            Self::Signed(array) => array.len(),
+            Self::Unsigned(array) => array.len(),
+            Self::Single(array) => array.len(),
+            Self::Double(array) => array.len(),
+            Self::Null(rows) => *rows,
         }
     }
 
@@ -127,12 +166,47 @@ impl KeyColumn {
     }
 }
 
+/// Calls `f` with an integer in decimal, without a string of its own: there may be millions of keys.
+fn with_digits<T>(magnitude: u64, negative: bool, f: impl FnOnce(Option<&str>) -> T) -> T {
+    // 20 digits and a sign.
+    let mut text = [0u8; 21];
+    let mut start = text.len();
+    let mut rest = magnitude;
+    loop {
+        start -= 1;
+        if let Some(place) = text.get_mut(start) {
+            *place = b'0' + (rest % 10) as u8;
+        }
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if negative {
+        start -= 1;
+        if let Some(place) = text.get_mut(start) {
+            *place = b'-';
+        }
+    }
+    f(text.get(start..).and_then(|digits| std::str::from_utf8(digits).ok()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Arc;
 
     use arrow_array::Int8Array;
+
+    #[test]
+    fn integers_have_their_decimal_text() {
+        for value in [0i64, 7, -7, 10, -100, i64::MAX, i64::MIN] {
+            let array: ArrayRef = Arc::new(Int64Array::from(vec![value]));
+            assert!(KeyColumn::new(&array).unwrap().with_text(0, |text| text == Some(&value.to_string())), "{value}");
+        }
+        let array: ArrayRef = Arc::new(UInt64Array::from(vec![u64::MAX]));
+        assert!(KeyColumn::new(&array).unwrap().with_text(0, |text| text == Some("18446744073709551615")));
+    }
 
     #[test]
     fn numbers_that_are_equal_have_one_text() {

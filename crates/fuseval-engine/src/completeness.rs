@@ -16,15 +16,18 @@ use crate::plan::Plan;
 pub(crate) struct Completeness {
     ended: Vec<u128>,
     check_at: usize,
+    last: SegmentKey,
+    /// Whether some key was not above the one before: as long as keys ascend, none can have come back.
+    unordered: bool,
 }
 
 const FIRST_CHECK: usize = 1 << 16;
 
 impl Completeness {
     /// Notes the end of a run of rows with one key; whether, as far as is looked at now, a key ended twice.
-    pub(crate) fn ended(&mut self, fingerprint: u128) -> bool {
-        self.ended.push(fingerprint);
-        if self.ended.len() < self.check_at.max(FIRST_CHECK) {
+    pub(crate) fn ended(&mut self, key: &SegmentKey) -> bool {
+        self.note(key);
+        if !self.unordered || self.ended.len() < self.check_at.max(FIRST_CHECK) {
             return false;
         }
         let repeated = self.is_repeated();
@@ -33,24 +36,35 @@ impl Completeness {
     }
 
     /// As [`Self::ended`], where a key may come back: each is kept once.
-    pub(crate) fn seen(&mut self, fingerprint: u128) {
-        self.ended.push(fingerprint);
-        if self.ended.len() >= self.check_at.max(FIRST_CHECK) {
+    pub(crate) fn seen(&mut self, key: &SegmentKey) {
+        self.note(key);
+        if self.unordered && self.ended.len() >= self.check_at.max(FIRST_CHECK) {
             self.distinct();
             self.check_at = 2 * self.ended.len();
         }
     }
 
+    fn note(&mut self, key: &SegmentKey) {
+        self.unordered |= !self.ended.is_empty() && *key <= self.last;
+        self.ended.push(key.fingerprint());
+        self.last.clone_from(key);
+    }
+
     /// Whether a key ended more than once.
     pub(crate) fn is_repeated(&mut self) -> bool {
+        if !self.unordered {
+            return false;
+        }
         self.ended.sort_unstable();
         self.ended.windows(2).any(|pair| pair.first() == pair.last())
     }
 
     /// The number of different keys.
     pub(crate) fn distinct(&mut self) -> u64 {
-        self.ended.sort_unstable();
-        self.ended.dedup();
+        if self.unordered {
+            self.ended.sort_unstable();
+            self.ended.dedup();
+        }
         self.ended.len() as u64
     }
 }
@@ -98,15 +112,26 @@ fn first_scattered(plan: &Plan, source: &dyn Source) -> Result<Option<Error>> {
 mod tests {
     use super::*;
 
+    fn key(number: u32) -> SegmentKey {
+        let mut key = SegmentKey::new();
+        key.push(Some(&number.to_string()));
+        key
+    }
+
     #[test]
     fn a_key_that_comes_back_is_found() {
-        let mut keys = Completeness::default();
-        for key in 0..100_000u128 {
-            assert!(!keys.ended(key * 7 % 100_003));
+        let orders: [fn(u32) -> u32; 2] = [|number| number, |number| number * 7 % 100_003];
+        for order in orders {
+            let mut keys = Completeness::default();
+            for number in 0..100_000 {
+                assert!(!keys.ended(&key(order(number))));
+            }
+            assert!(!keys.is_repeated());
+            assert_eq!(keys.distinct(), 100_000);
+            // It is noticed at once or at the end, as the order of the keys has it.
+            keys.ended(&key(7));
+            assert!(keys.is_repeated());
+            assert_eq!(keys.distinct(), 100_000);
         }
-        assert!(!keys.is_repeated());
-        assert!(!keys.ended(7));
-        assert!(keys.is_repeated());
-        assert_eq!(keys.distinct(), 100_000);
     }
 }

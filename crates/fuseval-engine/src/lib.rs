@@ -19,13 +19,16 @@ pub mod infer;
 mod selection;
 
 pub mod accumulate;
+pub mod per_segment;
 pub mod predictions;
 
 pub mod run;
+
+pub mod statistics;
 
 pub mod report;
 
 pub use plan::Plan;
 pub use report::{ResultRow, report};
-pub use run::{Limits, Run, run};
+pub use run::{Limits, Run, Tables, run};
 pub use specification::Specification;

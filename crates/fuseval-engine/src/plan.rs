@@ -1,14 +1,16 @@
 //! The plan: what is asked, resolved once against the data and the model. Nothing downstream checks it again.
 
+mod estimate;
 mod experiments;
 mod heads;
 mod inputs;
 
+pub use estimate::Estimate;
 pub(crate) use heads::absent_positive;
 pub use inputs::{ColumnScores, FeaturePlace};
 
 use fuseval_core::source::Request;
-use fuseval_core::{AnyMetric, Error, Layout, MetricId, Model, Result, ScoreKind, Source};
+use fuseval_core::{AnyMetric, Defaults, Error, LabelSide, Layout, MetricId, Model, Result, ScoreKind, Source};
 
 use crate::specification::{OnInvalid, Scalar, SliceSpecification, Specification};
 
@@ -110,6 +112,16 @@ pub struct Plan {
     pub metrics: Vec<(Box<dyn AnyMetric>, usize)>,
     /// For each state the metric that updates it.
     pub states: Vec<Box<dyn AnyMetric>>,
+    /// The numbers of segments that depend on labels alone, each once.
+    pub label_sides: Vec<LabelSide>,
+    /// For each state which of them it asks for.
+    pub side_of_state: Vec<Option<usize>>,
+    /// The column of items.
+    pub item: Option<ColumnIndex>,
+    /// The level of intervals; `None` for no intervals.
+    pub interval: Option<f64>,
+    /// Whether a missing score means a row that was judged but not retrieved.
+    pub unranked: bool,
     /// The slices.
     pub slices: Vec<SliceDefinition>,
     /// The experiments, the baseline first.
@@ -121,7 +133,7 @@ pub struct Plan {
 }
 
 /// Makes a metric from its name.
-pub type Catalogue<'a> = &'a dyn Fn(&MetricId) -> Result<Box<dyn AnyMetric>>;
+pub type Catalogue<'a> = &'a dyn Fn(&MetricId, &Defaults) -> Result<Box<dyn AnyMetric>>;
 
 impl Plan {
     /// Resolves what is asked. Without a model the scores are columns; see [`ColumnScores`].
@@ -132,10 +144,11 @@ impl Plan {
         catalogue: Catalogue<'_>,
     ) -> Result<Self> {
         let mut requests = Requests::default();
+        let defaults = asked.defaults();
         let mut metrics: Vec<(Box<dyn AnyMetric>, usize)> = Vec::new();
         let mut states: Vec<Box<dyn AnyMetric>> = Vec::new();
         for id in &asked.metrics {
-            let metric = catalogue(id).map_err(|error| error.at("metrics"))?;
+            let metric = catalogue(id, &defaults).map_err(|error| error.at("metrics"))?;
             if metrics.iter().any(|(other, _)| other.id() == metric.id()) {
                 return Err(
                     Error::usage("each metric once", format!("`{}` twice", metric.id()), "leave one out").at("metrics")
@@ -144,15 +157,26 @@ impl Plan {
             let name = metric.state_name();
             let place = states.iter().position(|state| state.state_name() == name);
             if place.is_none() {
-                states.push(catalogue(id)?);
+                states.push(catalogue(id, &defaults)?);
             }
             metrics.push((metric, place.unwrap_or(states.len() - 1)));
         }
         states.push(Box::new(crate::accumulate::RowCounts));
+        let mut label_sides: Vec<LabelSide> = Vec::new();
+        let mut side_of_state = Vec::new();
+        for side in states.iter().map(|state| state.label_side()) {
+            side_of_state.push(side.map(|side| {
+                let known = label_sides.iter().position(|known| known.name == side.name);
+                known.unwrap_or_else(|| {
+                    label_sides.push(side);
+                    label_sides.len() - 1
+                })
+            }));
+        }
         if metrics.is_empty() {
             return Err(Error::usage("one metric or more", "none", "write for example `metrics: [roc_auc, log_loss]`"));
         }
-        let by_segment = metrics.iter().find(|(metric, _)| metric.layout() == Layout::Segments);
+        let by_segment = metrics.iter().find(|(metric, _)| metric.profile().layout == Layout::Segments);
         if let (Some((metric, _)), true) = (by_segment, asked.segment.is_empty()) {
             return Err(Error::usage(
                 format!("a segment key for `{}`", metric.id()),
@@ -162,6 +186,23 @@ impl Plan {
         }
         let segment =
             asked.segment.iter().map(|column| requests.key(source, column, "segment")).collect::<Result<_>>()?;
+        let item = asked.item.as_ref().map(|item| requests.key(source, item, "item")).transpose()?;
+        let by_item = metrics.iter().find(|(metric, _)| metric.profile().needs.items);
+        if let (Some((metric, _)), None) = (by_item, item) {
+            return Err(Error::usage(
+                format!("an item column for `{}`", metric.id()),
+                "none",
+                "name the column that identifies an item: `data.item: item_id` or `--item item_id`",
+            ));
+        }
+        let over_rows = metrics.iter().find(|(metric, _)| metric.profile().layout == Layout::Rows);
+        if let (Some((metric, _)), true) = (over_rows, asked.unranked) {
+            return Err(Error::usage(
+                "metrics over segments, where some rows have no rank",
+                format!("`{}`", metric.id()),
+                "leave it out, or evaluate a table of retrieved rows",
+            ));
+        }
         let carryover = asked
             .carryover
             .iter()
@@ -207,6 +248,11 @@ impl Plan {
             input_widths,
             metrics,
             states,
+            label_sides,
+            side_of_state,
+            item,
+            interval: asked.interval,
+            unranked: asked.unranked,
             slices,
             experiments,
             on_invalid: asked.on_invalid,
@@ -216,7 +262,7 @@ impl Plan {
 
     /// Whether a metric is defined on whole segments.
     pub fn needs_whole_segments(&self) -> bool {
-        self.metrics.iter().any(|(metric, _)| metric.layout() == Layout::Segments)
+        self.metrics.iter().any(|(metric, _)| metric.profile().layout == Layout::Segments)
     }
 
     /// The states as a partial reads and writes them.

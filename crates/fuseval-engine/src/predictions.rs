@@ -1,4 +1,5 @@
-//! Predictions on their way out: batches of carried columns and scores, put back into bucket order.
+//! Predictions on their way out: batches of carried columns and scores; and the order in which all tables are written, that
+//! of the buckets.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,9 +12,9 @@ use fuseval_core::{Error, Result, Source};
 use crate::bucket::Bucket;
 use crate::plan::Plan;
 
-/// Takes the predictions of one bucket after the other, in order.
-pub trait PredictionSink: Send {
-    /// Writes a batch with the columns of [`schema`].
+/// Takes a table bucket by bucket, in order.
+pub trait TableSink: Send {
+    /// Writes a batch with the columns of the table.
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
 }
 
@@ -62,7 +63,7 @@ pub(crate) struct Ordered<'a> {
 }
 
 struct Waiting<'a> {
-    sink: &'a mut dyn PredictionSink,
+    sink: &'a mut dyn TableSink,
     next: u64,
     batches: BTreeMap<u64, Vec<RecordBatch>>,
     stopped: bool,
@@ -70,7 +71,7 @@ struct Waiting<'a> {
 
 impl<'a> Ordered<'a> {
     /// `window` is how many buckets may be under way before the oldest is written.
-    pub(crate) fn new(sink: &'a mut dyn PredictionSink, window: u64) -> Self {
+    pub(crate) fn new(sink: &'a mut dyn TableSink, window: u64) -> Self {
         let state = Waiting { sink, next: 0, batches: BTreeMap::new(), stopped: false };
         Self { state: Mutex::new(state), written: Condvar::new(), window }
     }

@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 
 use fuseval_core::{Error, Model, Partial, Perturbation, Result, Scorer, Source};
 
-use crate::accumulate::{Accumulator, LabelSide};
+use crate::accumulate::{Accumulator, LabelSide, Scores};
 use crate::bucket::{Bucket, Reading, read};
 use crate::infer::{InferTimes, Inputs};
+use crate::per_segment;
 use crate::perturb::perturbations;
 use crate::plan::{LabelRule, Plan, absent_positive};
-use crate::predictions::{Ordered, PredictionSink, batch, schema};
+use crate::predictions::{self, Ordered, TableSink};
 
 /// How a run may use the machine. None of it changes a result.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +57,15 @@ pub struct Run {
     pub metric_time: Duration,
 }
 
+/// Where the tables of a run go, if they are asked for.
+#[derive(Default)]
+pub struct Tables<'a> {
+    /// The scores of every experiment.
+    pub predictions: Option<&'a mut dyn TableSink>,
+    /// The values of every segment.
+    pub segments: Option<&'a mut dyn TableSink>,
+}
+
 /// Runs a plan. `progress` is told after each bucket how many rows of the source it
 /// covers.
 pub fn run(
@@ -64,7 +74,7 @@ pub fn run(
     source: &dyn Source,
     model: &dyn Model,
     limits: Limits,
-    predictions: Option<&mut dyn PredictionSink>,
+    tables: Tables<'_>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Run> {
     let threads = limits.threads.max(1);
@@ -79,8 +89,12 @@ pub fn run(
         plan,
         source,
         perturbations,
-        predictions: match predictions {
-            Some(sink) => Some((schema(plan, source)?, Ordered::new(sink, 3 * threads as u64))),
+        predictions: match tables.predictions {
+            Some(sink) => Some((predictions::schema(plan, source)?, Ordered::new(sink, 3 * threads as u64))),
+            None => None,
+        },
+        segments: match tables.segments {
+            Some(sink) => Some((per_segment::schema(plan, source)?, Ordered::new(sink, 3 * threads as u64))),
             None => None,
         },
         failures: Mutex::new(Vec::new()),
@@ -99,9 +113,7 @@ pub fn run(
             })
             .collect();
         let reading = read(plan, source, limits.bucket_rows, |bucket| {
-            if let Some((_, ordered)) = &job.predictions {
-                ordered.wait_for_turn(bucket.index);
-            }
+            job.tables().for_each(|ordered| ordered.wait_for_turn(bucket.index));
             !job.failed.load(Ordering::Relaxed) && sender.send(bucket).is_ok()
         });
         drop(sender);
@@ -167,6 +179,7 @@ struct Job<'a> {
     source: &'a dyn Source,
     perturbations: Vec<Option<Box<dyn Perturbation>>>,
     predictions: Option<(arrow_schema::SchemaRef, Ordered<'a>)>,
+    segments: Option<(arrow_schema::SchemaRef, Ordered<'a>)>,
     failures: Mutex<Vec<(u64, Error)>>,
     failed: AtomicBool,
     /// For each head whether a row with the label 1 was seen.
@@ -175,6 +188,10 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
+    fn tables(&self) -> impl Iterator<Item = &Ordered<'a>> {
+        [&self.predictions, &self.segments].into_iter().flatten().map(|(_, ordered)| ordered)
+    }
+
     /// Takes buckets from the queue until there are no more. After a failure the buckets that were already read are still
     /// worked on, so that an error in an earlier bucket is found whatever the timing.
     fn work(
@@ -200,9 +217,7 @@ impl<'a> Job<'a> {
                 Err(error) => {
                     self.failures.lock().unwrap_or_else(PoisonError::into_inner).push((bucket.index, error));
                     self.failed.store(true, Ordering::Relaxed);
-                    if let Some((_, ordered)) = &self.predictions {
-                        ordered.stop();
-                    }
+                    self.tables().for_each(Ordered::stop);
                 }
             }
         }
@@ -228,18 +243,33 @@ impl<'a> Job<'a> {
         *metric_time += started.elapsed();
         let mut inputs = Inputs::new(self.plan, bucket, self.source, stats)?;
         let mut predicted = Vec::new();
+        let mut by_segment = Vec::new();
+        let mut baseline: Vec<Vec<f64>> = Vec::new();
         for (place, (experiment, perturbation)) in self.plan.experiments.iter().zip(&self.perturbations).enumerate() {
             inputs.score(perturbation.as_deref(), scorer, scores, stats)?;
             let started = Instant::now();
-            accumulator.add(place, scores, &labels, bucket)?;
+            if place == 0 && accumulator.needs_baseline() {
+                baseline = scores.to_vec();
+            }
+            let scored = Scores { experiment: place, scores, baseline: &baseline };
+            accumulator.add(scored, &labels, bucket)?;
+            if let Some((schema, _)) = &self.segments {
+                let values = accumulator.segment_values(scored, &labels, bucket)?;
+                for (head, values) in self.plan.heads.iter().zip(&values) {
+                    let batch = per_segment::batch(schema, self.plan, &experiment.name, &head.name, values, bucket)?;
+                    by_segment.push(batch);
+                }
+            }
             *metric_time += started.elapsed();
             if let Some((schema, _)) = &self.predictions {
-                predicted.push(batch(schema, self.plan, &experiment.name, scores, bucket)?);
+                predicted.push(predictions::batch(schema, self.plan, &experiment.name, scores, bucket)?);
             }
         }
-        match &self.predictions {
-            Some((_, ordered)) => ordered.put(bucket.index, predicted),
-            None => Ok(()),
+        for (table, batches) in [(&self.predictions, predicted), (&self.segments, by_segment)] {
+            if let Some((_, ordered)) = table {
+                ordered.put(bucket.index, batches)?;
+            }
         }
+        Ok(())
     }
 }

@@ -9,11 +9,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use fuseval_core::segment_key::Fold;
-use fuseval_core::{Error, LabelRange, Result, Slice, Source};
+use fuseval_core::segment_key::{FOLDS, Fold};
+use fuseval_core::view::segment_weight;
+use fuseval_core::{Error, LabelRange, Needs, Result, Slice, Source};
 
 use crate::bucket::Bucket;
-use crate::columns::{KeyColumn, numbers};
+use crate::columns::{KeyColumn, floats, numbers};
 use crate::plan::{Head, LabelRule, Plan, SliceDefinition};
 use crate::specification::OnInvalid;
 
@@ -36,6 +37,17 @@ pub(crate) struct Part {
     /// Borders of the segments within the part. Empty without a segment key.
     pub(crate) segments: Vec<usize>,
     pub(crate) dropped: u64,
+    /// The weight of each segment, where rows have weights.
+    pub(crate) segment_weights: Option<Vec<f64>>,
+    /// For each label side of the plan the number of each segment.
+    pub(crate) label_sides: Vec<Vec<f64>>,
+}
+
+impl Part {
+    /// The numbers of the segments for one label side of the plan.
+    pub(crate) fn label_side(&self, side: Option<usize>) -> &[f64] {
+        side.and_then(|side| self.label_sides.get(side)).map_or(&[][..], Vec::as_slice)
+    }
 }
 
 /// The rows of one head and slice.
@@ -46,7 +58,35 @@ pub(crate) struct Selection {
     pub(crate) labels: Vec<f64>,
     pub(crate) weights: Option<Vec<f64>>,
     pub(crate) parts: Vec<Part>,
+    /// The rank of each row's item in the bucket; empty unless a metric needs it.
+    pub(crate) items: Vec<u32>,
+    /// What identifies each row; empty unless a metric needs it.
+    pub(crate) identities: Vec<u64>,
     last_segment: Option<usize>,
+}
+
+/// What metrics ask of the rows of a bucket whatever their labels and scores.
+pub(crate) struct RowFacts {
+    items: Vec<u32>,
+    identities: Vec<u64>,
+}
+
+impl RowFacts {
+    pub(crate) fn new(plan: &Plan, needs: Needs, bucket: &Bucket) -> Result<Self> {
+        let identities = if needs.identities { bucket.identities() } else { Vec::new() };
+        let mut facts = Self { items: Vec::new(), identities };
+        let Some(array) = plan.item.filter(|_| needs.items).and_then(|item| bucket.columns.get(item)) else {
+            return Ok(facts);
+        };
+        let keys = KeyColumn::new(array)?;
+        let texts: Vec<Option<String>> =
+            (0..bucket.rows()).map(|row| keys.with_text(row, |text| text.map(str::to_string))).collect();
+        let mut names: Vec<&Option<String>> = texts.iter().collect();
+        names.sort_unstable();
+        names.dedup();
+        facts.items = texts.iter().map(|text| names.binary_search(&text).unwrap_or_default() as u32).collect();
+        Ok(facts)
+    }
 }
 
 impl Selection {
@@ -58,7 +98,14 @@ impl Selection {
     fn part(&mut self, fold: Fold) -> Option<&mut Part> {
         if self.parts.last().is_none_or(|part| part.fold != fold) {
             let at = self.rows.len();
-            self.parts.push(Part { fold, rows: at..at, segments: Vec::new(), dropped: 0 });
+            self.parts.push(Part {
+                fold,
+                rows: at..at,
+                segments: Vec::new(),
+                dropped: 0,
+                segment_weights: None,
+                label_sides: Vec::new(),
+            });
             self.last_segment = None;
         }
         self.parts.last_mut()
@@ -92,8 +139,48 @@ impl Selection {
         }
     }
 
+    /// Adds the rows of a unit, all of which count.
+    fn push_unit(&mut self, fold: Fold, segmented: bool, rows: Range<usize>, labels: &[f64]) {
+        let Some(part) = self.part(fold) else { return };
+        part.rows.end += rows.len();
+        if segmented {
+            if part.segments.is_empty() {
+                part.segments.push(0);
+            }
+            part.segments.push(part.rows.len());
+        }
+        self.labels.extend_from_slice(labels.get(rows.clone()).unwrap_or_default());
+        self.rows.extend(rows);
+    }
+
+    /// Adds what metrics ask of rows and segments, once all rows are there.
+    pub(crate) fn complete(&mut self, plan: &Plan, facts: &RowFacts) {
+        let at = |row: &usize| (facts.items.get(*row), facts.identities.get(*row));
+        self.items = self.rows.iter().filter_map(|row| at(row).0).copied().collect();
+        self.identities = self.rows.iter().filter_map(|row| at(row).1).copied().collect();
+        self.look_at_segments(plan);
+    }
+
+    /// Weights and label sides of segments.
+    fn look_at_segments(&mut self, plan: &Plan) {
+        for part in &mut self.parts {
+            let labels = self.labels.get(part.rows.clone()).unwrap_or_default();
+            let each = |values: &[f64], of: &dyn Fn(&[f64]) -> f64| -> Vec<f64> {
+                let borders = part.segments.windows(2);
+                let rows = borders.filter_map(|pair| values.get(*pair.first()?..*pair.last()?));
+                rows.map(of).collect()
+            };
+            part.label_sides = plan.label_sides.iter().map(|side| each(labels, &side.of)).collect();
+            if plan.label_sides.is_empty() {
+                continue;
+            }
+            let weights = self.weights.as_ref().and_then(|weights| weights.get(part.rows.clone()));
+            part.segment_weights = weights.map(|weights| each(weights, &segment_weight));
+        }
+    }
+
     /// The selection without some of its rows (numbered as in the bucket), which are counted as dropped.
-    pub(crate) fn without(&self, invalid: impl Fn(usize) -> bool) -> Self {
+    pub(crate) fn without(&self, plan: &Plan, invalid: impl Fn(usize) -> bool) -> Self {
         let mut kept = Self::new(self.weights.is_some());
         for part in &self.parts {
             let segment_of = |place: usize| {
@@ -107,8 +194,13 @@ impl Selection {
                 let weight = self.weights.as_ref().and_then(|weights| weights.get(at)).copied().unwrap_or(1.0);
                 let used = if invalid(*row) { Use::Dropped } else { Use::In { label: *label, weight } };
                 kept.push(part.fold, segment_of(place), *row, used);
+                if used != Use::Dropped {
+                    kept.items.extend(self.items.get(at));
+                    kept.identities.extend(self.identities.get(at));
+                }
             }
         }
+        kept.look_at_segments(plan);
         kept
     }
 }
@@ -122,6 +214,18 @@ pub(crate) fn selections(
     bucket: &Bucket,
     source: &dyn Source,
 ) -> Result<Vec<(Slice, Selection)>> {
+    let order = by_fold(bucket);
+    let fold = |unit: usize| bucket.folds.get(unit).copied().unwrap_or_default();
+    if let Some(labels) = plain_labels(head, labels, bucket)?
+        && groups.is_empty()
+    {
+        let mut all = Selection::new(false);
+        for unit in order {
+            let (rows, segmented) = unit_rows(bucket, unit);
+            all.push_unit(fold(unit), segmented, rows, &labels);
+        }
+        return Ok(vec![(Slice::default(), all)]);
+    }
     let uses = uses(plan, head, labels, bucket, source)?;
     let weighted = head.weight.is_some();
     let mut out = vec![(Slice::default(), Selection::new(weighted))];
@@ -145,16 +249,47 @@ pub(crate) fn selections(
             }
         }
     };
-    let mut order: Vec<usize> = (0..bucket.folds.len()).collect();
-    order.sort_by_key(|unit| bucket.folds.get(*unit));
     for unit in order {
-        let fold = bucket.folds.get(unit).copied().unwrap_or_default();
-        match (bucket.segments.get(unit), bucket.segments.get(unit + 1)) {
-            (Some(from), Some(to)) => (*from..*to).for_each(|row| take(fold, Some(unit), row)),
-            _ => take(fold, None, unit),
-        }
+        let (rows, segmented) = unit_rows(bucket, unit);
+        rows.for_each(|row| take(fold(unit), segmented.then_some(unit), row));
     }
     Ok(out)
+}
+
+/// The units of a bucket, fold by fold, in the order in which they came.
+fn by_fold(bucket: &Bucket) -> Vec<usize> {
+    let mut units: [Vec<usize>; FOLDS as usize] = Default::default();
+    for (unit, fold) in bucket.folds.iter().enumerate() {
+        if let Some(units) = units.get_mut(usize::from(fold.number())) {
+            units.push(unit);
+        }
+    }
+    units.concat()
+}
+
+/// The rows of a segment, and that they are one; without a segment key the single row of a unit.
+fn unit_rows(bucket: &Bucket, unit: usize) -> (Range<usize>, bool) {
+    match (bucket.segments.get(unit), bucket.segments.get(unit + 1)) {
+        (Some(from), Some(to)) => (*from..*to, true),
+        _ => (unit..unit + 1, false),
+    }
+}
+
+/// The labels of a bucket where every row counts and weighs 1, which is most often so; `None` where it is not.
+fn plain_labels(head: &Head, range: LabelRange, bucket: &Bucket) -> Result<Option<Vec<f64>>> {
+    let (None, None, Some(array)) = (head.mask, head.weight, bucket.columns.get(head.label)) else { return Ok(None) };
+    let Some(mut labels) = floats(array)? else { return Ok(None) };
+    match head.rule {
+        LabelRule::Positive(_) => return Ok(None),
+        LabelRule::Number => {}
+        LabelRule::Threshold(threshold) => {
+            if labels.iter().any(|label| label.is_nan()) {
+                return Ok(None);
+            }
+            labels.iter_mut().for_each(|label| *label = f64::from(u8::from(*label >= threshold)));
+        }
+    }
+    Ok(range.contains_all(&labels).then_some(labels))
 }
 
 /// Which slice of one definition each row of a bucket lies in.
@@ -297,7 +432,7 @@ fn label_out_of_range(label: f64, range: LabelRange, head: &Head, plan: &Plan) -
     let metrics: Vec<String> = plan
         .metrics
         .iter()
-        .filter(|(metric, _)| !metric.needs().labels.contains(label))
+        .filter(|(metric, _)| !metric.profile().needs.labels.contains(label))
         .map(|(metric, _)| format!("`{}`", metric.id()))
         .collect();
     let binary = range == LabelRange::Binary;

@@ -1,6 +1,6 @@
 //! What is asked, in plain words: the meaning of a run file before it has met the data and the model.
 
-use fuseval_core::{MetricId, ScoreKind};
+use fuseval_core::{Defaults, MetricId, ScoreKind};
 
 /// A head as asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +92,21 @@ pub enum ExperimentSpecification {
     },
 }
 
+impl ExperimentSpecification {
+    /// How many experiments it stands for; `all` features count as one, since they are not known here.
+    fn count(&self) -> u64 {
+        let listed = |choice: &FeatureChoice| match choice {
+            FeatureChoice::All => 1,
+            FeatureChoice::Named(names) => names.len() as u64,
+        };
+        match self {
+            Self::Permute { together: true, repeats, .. } => u64::from(*repeats),
+            Self::Permute { features, repeats, .. } => listed(features) * u64::from(*repeats),
+            Self::Fill { features, .. } => listed(features),
+        }
+    }
+}
+
 /// What to do with a NaN or null score or label, or a null weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnInvalid {
@@ -127,4 +142,37 @@ pub struct Specification {
     pub on_invalid: OnInvalid,
     /// Whether there is no model, and the scores of the heads are columns.
     pub scores_are_columns: bool,
+    /// The level of intervals; `None` for no intervals.
+    pub interval: Option<f64>,
+    /// The column that identifies an item.
+    pub item: Option<String>,
+    /// Whether a missing score means a row that was judged but not retrieved: it counts among the relevant rows of its segment
+    /// and has no rank.
+    pub unranked: bool,
+    /// A named set of options for all metrics.
+    pub preset: Option<String>,
+    /// The rule for segments without a positive row, for all metrics.
+    pub no_positive: Option<String>,
+    /// Distinct scores up to which score states are exact, shared by all of the run.
+    pub exact_budget: Option<u64>,
+}
+
+/// The default of `exact_budget`.
+pub const EXACT_BUDGET: u64 = 1 << 24;
+/// A fold's share of the budget of its cell: more than one in 32, since folds differ in size.
+const FOLDS_IN_BUDGET: u64 = 16;
+
+impl Specification {
+    /// What the run sets for all its metrics. The budget of distinct scores is shared evenly by the cells of the plan; a
+    /// slice by columns counts once, since its values are not known beforehand.
+    pub fn defaults(&self) -> Defaults {
+        let experiments = 1 + self.experiments.iter().map(ExperimentSpecification::count).sum::<u64>();
+        let cells = experiments * self.heads.len().max(1) as u64 * (1 + self.slices.len() as u64);
+        Defaults {
+            preset: self.preset.clone(),
+            no_positive: self.no_positive.clone(),
+            seed: self.seed,
+            score_budget: Some((self.exact_budget.unwrap_or(EXACT_BUDGET) / cells).div_ceil(FOLDS_IN_BUDGET)),
+        }
+    }
 }

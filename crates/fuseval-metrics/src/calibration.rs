@@ -5,67 +5,88 @@
 //! **Ties** play no part.
 //! **Weights** multiply both sums; rows of weight 0 are not there.
 //! **Undefined** when no label is above 0. (TorchRec reports 0, TFMA NaN.)
-//! **State** `sums`: Σ w·p, Σ w·y, Σ w.
+//! **State** `sums`: Σ w·p, Σ w·y, Σ w, shared with `mean_label`, `mean_prediction`, `bias` and `sum_ratio`.
 //! **Oracle** mean score / mean label with NumPy.
 
 use fuseval_core::{
-    Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, Outcome, Result, ScoreNeed, Value, View,
+    Cutoff, Direction, Entry, ExactSum, LabelRange, MetricId, Needs, Outcome, Profile, ScoreNeed, Tally, View,
 };
 
-use fuseval_core::value::NO_ROWS;
-
-use crate::states::sums::{Sums, add_weights};
+use crate::over_rows::{OverRows, RowMetric};
+use crate::totals::{TOTALS, add_totals};
 
 /// The catalogue line.
 pub const ENTRY: Entry = Entry {
     name: "calibration",
     summary: "sum of the predictions over sum of the labels",
-    cutoff: false,
+    file: include_str!("calibration.rs"),
+    cutoff: Cutoff::None,
     options: &[],
-    build: |_| Ok(Box::new(Calibration)),
+    presets: &[],
+    build: |_| Ok(Box::new(OverRows(Calibration))),
 };
 
-/// The metric.
+const PROFILE: Profile =
+    Profile::rows(Direction::Target(1.0), (0.0, f64::INFINITY), Needs::new(ScoreNeed::Probability, LabelRange::Unit));
+
+/// The formula.
 #[derive(Debug, Clone, Copy)]
-pub struct Calibration;
+struct Calibration;
 
-impl Metric for Calibration {
-    type State = Sums<3>;
-
+impl RowMetric<2> for Calibration {
     fn id(&self) -> MetricId {
         MetricId::new(ENTRY.name)
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Rows
+    fn profile(&self) -> Profile {
+        PROFILE
     }
 
-    fn direction(&self) -> Direction {
-        Direction::Target(1.0)
+    fn sums_name(&self) -> String {
+        TOTALS.to_string()
     }
 
-    fn needs(&self) -> Needs {
-        Needs { score: ScoreNeed::Probability, labels: LabelRange::Unit, ranking: false }
+    fn add(&self, sums: &mut [ExactSum; 2], view: &View<'_>) -> Tally {
+        add_totals(sums, view)
     }
 
-    fn empty(&self) -> Sums<3> {
-        Sums::default()
+    fn outcome(&self, [predictions, labels]: &[ExactSum; 2], _weight: &ExactSum) -> Outcome {
+        Outcome::ratio(predictions.value(), labels.value(), "no label above 0")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::over_rows::tests::*;
+
+    use fuseval_core::{ScoreKind, View};
+
+    #[test]
+    fn without_positives_there_is_none_but_the_means_are_there() {
+        // Case 050 of the hard cases.
+        let view = rows(&[0.0, 0.0, 0.0], &[0.1, 0.2, 0.3]);
+        has_values(
+            &view,
+            &[
+                ("calibration", Err("no label above 0")),
+                ("mean_prediction", Ok(0.2)),
+                ("mean_label", Ok(0.0)),
+                ("bias", Ok(0.2)),
+            ],
+        );
     }
 
-    fn update(&self, state: &mut Sums<3>, view: &View<'_>) -> Result<()> {
-        let [predictions, labels, weights] = &mut state.sums;
-        for (label, prediction, weight) in view.each_prediction() {
-            predictions.add_product(weight, prediction);
-            labels.add_product(weight, label);
-        }
-        add_weights(weights, view);
-        state.tally.n += view.rows() as u64;
-        Ok(())
+    #[test]
+    fn weights_multiply_both_sums() {
+        // Case 040 of the hard cases.
+        let weights = [4.0, 0.5, 1.0, 0.25, 0.25];
+        let view = View { weights: Some(&weights), ..rows(&[1.0, 0.0, 1.0, 0.0, 1.0], &[0.7, 0.7, 0.2, 0.2, 0.5]) };
+        has_values(&view, &[("calibration", Ok(0.671_428_571_428_571_4)), ("mae", Ok(0.420_833_333_333_333_34))]);
     }
 
-    fn finish(&self, state: &Sums<3>) -> Value {
-        let [predictions, labels, weights] = &state.sums;
-        let reason = if state.tally.n == 0 { NO_ROWS } else { "no label above 0" };
-        Value::exact(Outcome::ratio(predictions.value(), labels.value(), reason), weights.value(), state.tally)
+    #[test]
+    fn logits_are_probabilities_first() {
+        let view = View { kind: ScoreKind::Logit, ..rows(&[1.0, 0.0, 1.0, 0.0], &[0.0, 0.0, 1000.0, -1000.0]) };
+        has_values(&view, &[("calibration", Ok(1.0)), ("mean_prediction", Ok(0.5))]);
     }
 }

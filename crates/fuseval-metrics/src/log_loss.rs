@@ -1,130 +1,123 @@
-//! `log_loss`: mean negative log-likelihood, in nats.
+//! `log_loss`: mean negative log-likelihood of the label.
 //!
-//! **Definition** −Σ w·[y ln p + (1 − y) ln(1 − p)] / Σ w. For probabilities each logarithm's argument has the floor `clip`
-//! (default 1e-12; 0 shows the infinity), so a row that is certain and right costs exactly 0; logits need no floor.
+//! **Definition** −Σ w·[y ln p + (1 − y) ln(1 − p)] / Σ w, where p is the probability. For logits it is computed from the
+//! logit itself. For probabilities each logarithm's argument has the floor `clip`, so a row that is certain and right costs
+//! exactly 0.
 //! **Relevant** labels lie in [0, 1]; fractional ones count partly for each side.
 //! **Ties** play no part.
 //! **Weights** multiply the loss; rows of weight 0 are not there.
 //! **Undefined** without rows.
 //! **Clipped** rows in which the floor changed the loss are counted.
-//! **State** `sums`: Σ w·loss, Σ w.
-//! **Oracle** scikit-learn `log_loss` (which clips by the epsilon of the type; equal where nothing is clipped).
+//! **Options** `unit`: `nats` (default) or `bits`, which divides the value by ln 2 (TorchRec reports bits). `clip` (default
+//! 1e-12; 0 shows the infinity); logits need no floor, and have none. scikit-learn clips p to [ε, 1 − ε] with the ε of the
+//! type, 2.2e-16 for float64 and 1.2e-7 for float32; torcheval stops each logarithm at −100.
+//! **State** `sums`: Σ w·loss, Σ w·y, Σ w, shared with `normalized_entropy` and `rig` of the same `clip`.
+//! **Oracle** scikit-learn `log_loss`; equal where nothing is clipped.
 
-use fuseval_core::view::ScoreKind;
 use fuseval_core::{
-    Direction, Entry, Error, LabelRange, Layout, Metric, MetricId, Needs, OptionEntry, Result, ScoreNeed, Value, View,
+    Cutoff, Direction, Entry, ExactSum, LabelRange, MetricId, Needs, OptionEntry, Outcome, Profile, ScoreNeed, Tally,
+    View,
 };
 
-use fuseval_core::value::NO_ROWS;
+use crate::cross_entropy::{CLIP, CrossEntropy, SKLEARN_CLIP};
+use crate::over_rows::{OverRows, RowMetric, mean};
+use crate::segments::options::name;
 
-use crate::states::sums::{Sums, add_weights};
-
-const CLIP: f64 = 1e-12;
+const UNITS: &[(&str, Unit)] = &[("nats", Unit::Nats), ("bits", Unit::Bits)];
 
 /// The catalogue line.
 pub const ENTRY: Entry = Entry {
     name: "log_loss",
-    summary: "mean negative log-likelihood of the label, natural logarithm",
-    cutoff: false,
-    options: &[OptionEntry { name: "clip", values: &[], default: "1e-12" }],
+    summary: "mean negative log-likelihood of the label",
+    file: include_str!("log_loss.rs"),
+    cutoff: Cutoff::None,
+    options: &[OptionEntry { name: "unit", values: &["nats", "bits"], default: "nats" }, CLIP],
+    presets: &[SKLEARN_CLIP],
     build: |settings| {
-        let clip = settings.number("clip", CLIP)?;
-        if !(0.0..0.5).contains(&clip) {
-            return Err(Error::usage("`clip` from 0 to below 0.5", clip.to_string(), "leave it out for 1e-12"));
-        }
-        Ok(Box::new(LogLoss { clip }))
+        let formula = LogLoss { unit: settings.choice("unit", UNITS)?, loss: CrossEntropy::read(settings)? };
+        Ok(Box::new(OverRows(formula)))
     },
 };
 
-/// The metric.
+const PROFILE: Profile =
+    Profile::rows(Direction::Lower, (0.0, f64::INFINITY), Needs::new(ScoreNeed::Probability, LabelRange::Unit));
+
+/// What the loss is measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// Natural logarithms.
+    Nats,
+    /// Logarithms of base 2.
+    Bits,
+}
+
+/// The formula.
 #[derive(Debug, Clone, Copy)]
-pub struct LogLoss {
-    clip: f64,
+struct LogLoss {
+    unit: Unit,
+    loss: CrossEntropy,
 }
 
-impl LogLoss {
-    /// The loss of a row, and whether the floor changed it.
-    fn loss(&self, kind: ScoreKind, label: f64, score: f64) -> (f64, bool) {
-        if kind == ScoreKind::Logit {
-            return (label * softplus(-score) + (1.0 - label) * softplus(score), false);
-        }
-        let (hit, miss) = (label > 0.0, label < 1.0);
-        let (low, high) = (score < self.clip, 1.0 - score < self.clip);
-        let mut loss = 0.0;
-        if hit {
-            loss -= label * libm::log(if low { self.clip } else { score });
-        }
-        if miss {
-            loss -= (1.0 - label) * if high { libm::log(self.clip) } else { libm::log1p(-score) };
-        }
-        // A sum of nothing but -0 would print as -0.
-        (loss + 0.0, hit && low || miss && high)
-    }
-}
-
-/// ln(1 + e^x) without overflow.
-fn softplus(x: f64) -> f64 {
-    x.max(0.0) + libm::log1p(libm::exp(-x.abs()))
-}
-
-impl Metric for LogLoss {
-    type State = Sums<2>;
-
+impl RowMetric<2> for LogLoss {
     fn id(&self) -> MetricId {
-        MetricId::new(ENTRY.name).with("clip", self.clip, CLIP)
+        self.loss.printed(MetricId::new(ENTRY.name).with("unit", name(UNITS, self.unit), "nats"))
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Rows
+    fn profile(&self) -> Profile {
+        PROFILE
     }
 
-    fn direction(&self) -> Direction {
-        Direction::Lower
+    fn sums_name(&self) -> String {
+        self.loss.sums_name()
     }
 
-    fn needs(&self) -> Needs {
-        Needs { score: ScoreNeed::Probability, labels: LabelRange::Unit, ranking: false }
+    fn add(&self, sums: &mut [ExactSum; 2], view: &View<'_>) -> Tally {
+        self.loss.add(sums, view)
     }
 
-    fn empty(&self) -> Sums<2> {
-        Sums::default()
-    }
-
-    fn update(&self, state: &mut Sums<2>, view: &View<'_>) -> Result<()> {
-        let [losses, weights] = &mut state.sums;
-        for (label, score, weight) in view.each() {
-            let (loss, clipped) = self.loss(view.kind, label, score);
-            losses.add_product(weight, loss);
-            state.tally.clipped += u64::from(clipped);
-        }
-        add_weights(weights, view);
-        state.tally.n += view.rows() as u64;
-        Ok(())
-    }
-
-    fn finish(&self, state: &Sums<2>) -> Value {
-        state.mean(NO_ROWS)
+    fn outcome(&self, sums: &[ExactSum; 2], weight: &ExactSum) -> Outcome {
+        mean(sums, weight).map(|nats| if self.unit == Unit::Bits { nats / std::f64::consts::LN_2 } else { nats })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::over_rows::tests::*;
+    use fuseval_core::{ScoreKind, View};
 
     #[test]
-    fn certain_and_right_costs_nothing_and_certain_and_wrong_is_clipped() {
-        let metric = LogLoss { clip: CLIP };
-        assert_eq!(metric.loss(ScoreKind::Probability, 1.0, 1.0), (0.0, false));
-        assert_eq!(metric.loss(ScoreKind::Probability, 0.0, 0.0), (0.0, false));
-        assert_eq!(metric.loss(ScoreKind::Probability, 1.0, 0.0), (-libm::log(CLIP), true));
-        assert_eq!(LogLoss { clip: 0.0 }.loss(ScoreKind::Probability, 1.0, 0.0), (f64::INFINITY, false));
+    fn certain_and_wrong_costs_what_the_floor_says() {
+        // Case 047 of the hard cases.
+        let view = rows(&[0.0, 0.0, 1.0], &[0.25, 1.0, 0.75]);
+        has_values(
+            &view,
+            &[
+                ("log_loss", Ok(9.402_128_420_277_37)),
+                ("log_loss[unit=bits]", Ok(9.402_128_420_277_37 / std::f64::consts::LN_2)),
+                ("log_loss[clip=1e-15]", Ok(11.704_713_513_271_416)),
+                ("log_loss[clip=1.1920928955078125e-07]", Ok(5.505_916_432_594_101)),
+                ("log_loss[clip=0]", Ok(f64::INFINITY)),
+            ],
+        );
+        assert_eq!(value("log_loss", None, &view).tally.clipped, 1);
+        assert_eq!(value("log_loss[clip=0]", None, &view).tally.clipped, 0);
+        let sklearn = value("log_loss", Some("sklearn"), &view).outcome.number().unwrap();
+        assert!((sklearn - (-libm::log(f64::EPSILON) - 2.0 * libm::log(0.75)) / 3.0).abs() < 1e-14);
     }
 
     #[test]
-    fn large_logits_neither_overflow_nor_vanish() {
-        let metric = LogLoss { clip: CLIP };
-        assert_eq!(metric.loss(ScoreKind::Logit, 0.0, 1000.0).0, 1000.0);
-        assert_eq!(metric.loss(ScoreKind::Logit, 1.0, -1000.0).0, 1000.0);
-        assert_eq!(metric.loss(ScoreKind::Logit, 1.0, 40.0).0, libm::log1p(libm::exp(-40.0)));
+    fn large_logits() {
+        // Case 046 of the hard cases.
+        let view = rows(&[1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0], &[41.5, 40.25, 39.0, 38.75, 42.125, 38.5, 40.25]);
+        has_values(&View { kind: ScoreKind::Logit, ..view }, &[("log_loss", Ok(16.821_428_571_428_573))]);
+    }
+
+    #[test]
+    fn names_print_the_floor_as_it_is_written() {
+        for name in ["log_loss[clip=0]", "log_loss[unit=bits,clip=1e-15]", "log_loss[clip=2.220446049250313e-16]"] {
+            let id = fuseval_core::MetricId::parse(name).unwrap();
+            let metric = crate::metric(&id, &fuseval_core::Defaults::default()).unwrap();
+            assert_eq!(metric.id().to_string(), name);
+        }
     }
 }

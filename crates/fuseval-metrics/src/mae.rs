@@ -8,59 +8,50 @@
 //! **State** `sums`: Σ w·|p − y| with each product exact, Σ w.
 //! **Oracle** scikit-learn `mean_absolute_error`.
 
-use fuseval_core::{Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, Result, ScoreNeed, Value, View};
+use fuseval_core::{
+    Cutoff, Direction, Entry, ExactSum, LabelRange, MetricId, Needs, Outcome, Profile, ScoreNeed, Tally, View,
+};
 
-use fuseval_core::value::NO_ROWS;
-
-use crate::states::sums::{Sums, add_weights};
+use crate::blocks::{BLOCK, each_block};
+use crate::over_rows::{OverRows, RowMetric, all_rows, mean};
 
 /// The catalogue line.
 pub const ENTRY: Entry = Entry {
     name: "mae",
     summary: "mean absolute error of the prediction",
-    cutoff: false,
+    file: include_str!("mae.rs"),
+    cutoff: Cutoff::None,
     options: &[],
-    build: |_| Ok(Box::new(Mae)),
+    presets: &[],
+    build: |_| Ok(Box::new(OverRows(Mae))),
 };
 
-/// The metric.
+const PROFILE: Profile =
+    Profile::rows(Direction::Lower, (0.0, f64::INFINITY), Needs::new(ScoreNeed::Size, LabelRange::Any));
+
+/// The formula.
 #[derive(Debug, Clone, Copy)]
-pub struct Mae;
+struct Mae;
 
-impl Metric for Mae {
-    type State = Sums<2>;
-
+impl RowMetric<1> for Mae {
     fn id(&self) -> MetricId {
         MetricId::new(ENTRY.name)
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Rows
+    fn profile(&self) -> Profile {
+        PROFILE
     }
 
-    fn direction(&self) -> Direction {
-        Direction::Lower
-    }
-
-    fn needs(&self) -> Needs {
-        Needs { score: ScoreNeed::Size, labels: LabelRange::Any, ranking: false }
-    }
-
-    fn empty(&self) -> Sums<2> {
-        Sums::default()
-    }
-
-    fn update(&self, state: &mut Sums<2>, view: &View<'_>) -> Result<()> {
-        let [errors, weights] = &mut state.sums;
-        view.each_prediction().for_each(|(label, prediction, weight)| {
-            errors.add_product(weight, (prediction - label).abs());
+    fn add(&self, [errors]: &mut [ExactSum; 1], view: &View<'_>) -> Tally {
+        let mut scratch = [0.0; BLOCK];
+        each_block(view, |block| {
+            let absolute = block.map(&mut scratch, |label, prediction| (prediction - label).abs());
+            block.add(errors, absolute);
         });
-        add_weights(weights, view);
-        state.tally.n += view.rows() as u64;
-        Ok(())
+        all_rows(view)
     }
 
-    fn finish(&self, state: &Sums<2>) -> Value {
-        state.mean(NO_ROWS)
+    fn outcome(&self, sums: &[ExactSum; 1], weight: &ExactSum) -> Outcome {
+        mean(sums, weight)
     }
 }

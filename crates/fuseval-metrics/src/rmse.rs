@@ -6,68 +6,64 @@
 //! **Ties** play no part.
 //! **Weights** multiply the squared error; rows of weight 0 are not there.
 //! **Undefined** without rows.
-//! **State** `sums`: Σ w·(p − y)² with the square as high and low part, Σ w.
+//! **State** `sums`: Σ w·(p − y)² with the square as high and low part, Σ w; shared with `mse` and `brier`.
 //! **Oracle** scikit-learn `root_mean_squared_error`.
 
-use fuseval_core::{Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, Result, ScoreNeed, Value, View};
+use fuseval_core::{
+    Cutoff, Direction, Entry, ExactSum, LabelRange, MetricId, Needs, Outcome, Profile, ScoreNeed, Tally, View,
+};
 
-use fuseval_core::value::NO_ROWS;
-
-use crate::states::sums::{Sums, add_weights};
+use crate::mse::{SQUARED_ERRORS, add_squared_errors};
+use crate::over_rows::{OverRows, RowMetric, mean};
 
 /// The catalogue line.
 pub const ENTRY: Entry = Entry {
     name: "rmse",
     summary: "root mean squared error of the prediction",
-    cutoff: false,
+    file: include_str!("rmse.rs"),
+    cutoff: Cutoff::None,
     options: &[],
-    build: |_| Ok(Box::new(Rmse)),
+    presets: &[],
+    build: |_| Ok(Box::new(OverRows(Rmse))),
 };
 
-/// The metric.
+const PROFILE: Profile =
+    Profile::rows(Direction::Lower, (0.0, f64::INFINITY), Needs::new(ScoreNeed::Size, LabelRange::Any));
+
+/// The formula.
 #[derive(Debug, Clone, Copy)]
-pub struct Rmse;
+struct Rmse;
 
-impl Metric for Rmse {
-    type State = Sums<2>;
-
+impl RowMetric<1> for Rmse {
     fn id(&self) -> MetricId {
         MetricId::new(ENTRY.name)
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Rows
+    fn profile(&self) -> Profile {
+        PROFILE
     }
 
-    fn direction(&self) -> Direction {
-        Direction::Lower
+    fn sums_name(&self) -> String {
+        SQUARED_ERRORS.to_string()
     }
 
-    fn needs(&self) -> Needs {
-        Needs { score: ScoreNeed::Size, labels: LabelRange::Any, ranking: false }
+    fn add(&self, sums: &mut [ExactSum; 1], view: &View<'_>) -> Tally {
+        add_squared_errors(sums, view)
     }
 
-    fn empty(&self) -> Sums<2> {
-        Sums::default()
+    fn outcome(&self, sums: &[ExactSum; 1], weight: &ExactSum) -> Outcome {
+        mean(sums, weight).map(f64::sqrt)
     }
+}
 
-    fn update(&self, state: &mut Sums<2>, view: &View<'_>) -> Result<()> {
-        let [squares, weights] = &mut state.sums;
-        view.each_prediction().for_each(|(label, prediction, weight)| {
-            let error = prediction - label;
-            let square = error * error;
-            squares.add_product(weight, square);
-            if square.is_finite() {
-                squares.add_product(weight, error.mul_add(error, -square));
-            }
-        });
-        add_weights(weights, view);
-        state.tally.n += view.rows() as u64;
-        Ok(())
-    }
+#[cfg(test)]
+mod tests {
+    use crate::over_rows::tests::*;
 
-    fn finish(&self, state: &Sums<2>) -> Value {
-        let mean = state.mean(NO_ROWS);
-        Value { outcome: mean.outcome.map(f64::sqrt), ..mean }
+    #[test]
+    fn decimal_labels() {
+        // Case 031 of the hard cases.
+        let view = rows(&[2.0, 0.35, 4.0, 0.0], &[2.5, 0.1, 3.99, -1.25]);
+        has_values(&view, &[("mae", Ok(0.5025)), ("rmse", Ok(0.684_671_454_056_615_3))]);
     }
 }

@@ -12,78 +12,47 @@
 //! **State** `scores` (exact), `thresholds` (summed confusion matrices).
 //! **Oracle** scikit-learn `roc_auc_score`.
 
-use fuseval_core::{
-    Direction, Entry, LabelRange, Layout, Metric, MetricId, Needs, OptionEntry, Result, ScoreNeed, Tally, Value, View,
-};
+use fuseval_core::{Cutoff, Direction, Entry, LabelRange, MetricId, Needs, OptionEntry, Outcome, Profile, ScoreNeed};
 
+use crate::on_scores::{LABELS, MODE, OnScores, ScoreMetric};
 use crate::roc_auc_thresholds::RocAucThresholds;
 use crate::states::area::Area;
-use crate::states::scores::Scores;
-use crate::states::twofold::Twofold;
+use crate::states::scores::ScoreTable;
 
 /// The catalogue line.
 pub const ENTRY: Entry = Entry {
     name: "roc_auc",
     summary: "area under the ROC curve: share of positive-negative pairs ranked right",
-    cutoff: false,
-    options: &[OptionEntry { name: "thresholds", values: &[], default: "none: exact" }],
+    file: include_str!("roc_auc.rs"),
+    cutoff: Cutoff::None,
+    options: &[OptionEntry { name: "thresholds", values: &[], default: "none" }, MODE, LABELS],
+    presets: &[],
     build: |settings| match settings.get("thresholds") {
-        None => Ok(Box::new(RocAuc)),
-        Some(thresholds) => Ok(Box::new(RocAucThresholds::new(thresholds)?)),
+        None => Ok(Box::new(OnScores::new(RocAuc, settings)?)),
+        Some(thresholds) => Ok(Box::new(RocAucThresholds::new(&thresholds)?)),
     },
 };
 
-/// The exact metric.
+pub(crate) const PROFILE: Profile =
+    Profile::rows(Direction::Higher, (0.0, 1.0), Needs::new(ScoreNeed::Order, LabelRange::Binary));
+
+/// The formula.
 #[derive(Debug, Clone, Copy)]
-pub struct RocAuc;
+struct RocAuc;
 
-impl Metric for RocAuc {
-    type State = Scores;
-
+impl ScoreMetric for RocAuc {
     fn id(&self) -> MetricId {
         MetricId::new(ENTRY.name)
     }
 
-    fn state_name(&self) -> String {
-        "scores".to_string()
+    fn profile(&self) -> Profile {
+        PROFILE
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Rows
-    }
-
-    fn direction(&self) -> Direction {
-        Direction::Higher
-    }
-
-    fn needs(&self) -> Needs {
-        Needs { score: ScoreNeed::Order, labels: LabelRange::Binary, ranking: false }
-    }
-
-    fn empty(&self) -> Scores {
-        Scores::default()
-    }
-
-    fn update(&self, state: &mut Scores, view: &View<'_>) -> Result<()> {
-        view.each().for_each(|(label, score, weight)| state.add(score, label > 0.0, weight));
-        Ok(())
-    }
-
-    fn finish(&self, state: &Scores) -> Value {
-        let mut area = Area::new(state.largest_weight());
-        let mut weight = Twofold::default();
-        let mut tally = Tally::default();
-        state.each_step(|step| {
-            if area.is_weighted() {
-                area.add_weights(step.negative.weight, step.positive.weight);
-            } else {
-                area.add_rows(step.negative.rows, step.positive.rows);
-            }
-            weight.add(step.negative.weight);
-            weight.add(step.positive.weight);
-            tally.n += step.negative.rows + step.positive.rows;
-        });
-        let (outcome, _) = area.finish();
-        Value::exact(outcome, weight.value(), tally)
+    fn value(&self, table: &ScoreTable) -> (Outcome, f64) {
+        let area = Area::of(table);
+        let (outcome, half) = area.finish();
+        // Inside a bin the exact area gives anything from nothing to full credit, and this gives half.
+        (outcome, if table.exact { 0.0 } else { half })
     }
 }

@@ -2,11 +2,9 @@
 //! one look-up of its bin, and the matrices are running sums over the bins, made once when the state is finished.
 
 use fuseval_core::view::{ScoreKind, sigmoid};
-use fuseval_core::{
-    Direction, Error, LabelRange, Layout, Metric, MetricId, Needs, OptionValue, Result, ScoreNeed, Value, View,
-};
+use fuseval_core::{Error, Metric, MetricId, OptionValue, Profile, Result, Value, View};
 
-use crate::roc_auc::ENTRY;
+use crate::roc_auc::{ENTRY, PROFILE};
 use crate::states::area::Area;
 use crate::states::thresholds::{MOST_BINS, Thresholds};
 
@@ -56,6 +54,19 @@ impl RocAucThresholds {
         }
     }
 
+    /// The thresholds in ascending order.
+    pub(crate) fn thresholds(&self) -> &[f64] {
+        &self.thresholds
+    }
+
+    /// The thresholds as an option.
+    pub(crate) fn option(&self) -> OptionValue {
+        match self.steps {
+            Some(steps) => OptionValue::One(steps.to_string()),
+            None => OptionValue::List(self.thresholds.iter().map(f64::to_string).collect()),
+        }
+    }
+
     /// How many thresholds are at or below the score. With equal steps the place is computed and then corrected by
     /// comparison, since score · N can round across a threshold i / N.
     fn bin(&self, score: f64) -> u32 {
@@ -84,23 +95,11 @@ impl Metric for RocAucThresholds {
     type State = Thresholds;
 
     fn id(&self) -> MetricId {
-        let value = match self.steps {
-            Some(steps) => OptionValue::One(steps.to_string()),
-            None => OptionValue::List(self.thresholds.iter().map(f64::to_string).collect()),
-        };
-        MetricId { options: vec![("thresholds".to_string(), value)], ..MetricId::new(ENTRY.name) }
+        MetricId { options: vec![("thresholds".to_string(), self.option())], ..MetricId::new(ENTRY.name) }
     }
 
-    fn layout(&self) -> Layout {
-        Layout::Rows
-    }
-
-    fn direction(&self) -> Direction {
-        Direction::Higher
-    }
-
-    fn needs(&self) -> Needs {
-        Needs { score: ScoreNeed::Order, labels: LabelRange::Binary, ranking: false }
+    fn profile(&self) -> Profile {
+        PROFILE
     }
 
     fn empty(&self) -> Thresholds {

@@ -19,6 +19,8 @@ pub struct SourceOptions {
     pub text_columns: Vec<String>,
     /// CSV columns and columns of hive partitions with their type: `text`, `int`, `float`, `bool`, `timestamp`, `date`.
     pub types: Vec<(String, String)>,
+    /// Columns of lists, all of one length within a row: each place of the lists becomes a row.
+    pub explode: Vec<String>,
 }
 
 /// The names of the types in [`SourceOptions::types`].

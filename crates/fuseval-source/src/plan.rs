@@ -37,6 +37,8 @@ enum Output {
 pub(crate) struct ScanPlan {
     /// The columns to read from files, with their common types.
     pub(crate) stored: Vec<(String, DataType)>,
+    /// Which of them are lists whose items become rows.
+    pub(crate) lists: Vec<usize>,
     early: Vec<Step>,
     filter: Option<Step>,
     late: Vec<Step>,
@@ -81,9 +83,15 @@ impl ScanPlan {
         let mut late = wanted.close(columns);
         late.retain(|position| !early.contains(position));
 
+        // Lists are read whether asked for or not: they decide how many rows there are.
+        columns.table.explode.iter().for_each(|name| wanted.add(name));
         let mut stored = Vec::new();
+        let mut lists = Vec::new();
         for name in wanted.names.iter().filter(|name| columns.derived(name).is_none()) {
-            stored.push((name.clone(), columns.column_type(name)?));
+            if columns.table.explode.contains(name) {
+                lists.push(stored.len());
+            }
+            stored.push((name.clone(), columns.table.stored_type(name)?));
         }
         let derived = early.iter().chain(&late).filter_map(|position| columns.derived.get(*position));
         let names = stored.iter().map(|(name, _)| name).chain(derived.map(|derived| &derived.name));
@@ -114,7 +122,7 @@ impl ScanPlan {
         let filter = filter.map(&step).transpose()?;
         let (early, late) = (steps(&early)?, steps(&late)?);
         drop(places);
-        Ok(Self { stored, early, filter, late, outputs })
+        Ok(Self { stored, lists, early, filter, late, outputs })
     }
 
     /// Computes the requests from the stored columns of a batch.

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow_array::BooleanArray;
+use arrow_array::{ArrayRef, BooleanArray};
 use datafusion::prelude::SessionContext;
+use fuseval_core::nearest::listed;
 use fuseval_core::{Error, Result, Rows};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 
 use crate::columns::Columns;
+use crate::explode::Lists;
 use crate::file::File;
 use crate::plan::ScanPlan;
 use crate::read::read;
@@ -69,20 +71,62 @@ async fn read_all(
         let mut row = 0;
         while let Some(batch) = reader.next(file).await {
             let (stored, rows) = batch.map_err(|error| error.at(whereabouts(file, row)))?;
-            let selection = plan.apply(stored, rows).map_err(|error| error.at(whereabouts(file, row)))?;
-            let row_numbers = row_numbers(row, rows, selection.kept.as_ref());
+            for run in runs(plan, file, stored, rows, row)? {
+                let run = run?;
+                let rows = run.row_numbers.len();
+                let selection = plan.apply(run.columns, rows).map_err(|error| error.at(whereabouts(file, row)))?;
+                let row_numbers = kept(run.row_numbers, selection.kept.as_ref());
+                if row_numbers.is_empty() {
+                    continue;
+                }
+                let rows = Rows { columns: selection.columns, file: position, row_numbers, file_start };
+                if sender.send(Message::Rows(Box::new(rows))).await.is_err() {
+                    return Ok(());
+                }
+            }
             row += rows as u64;
-            if row_numbers.is_empty() {
-                continue;
-            }
-            let rows = Rows { columns: selection.columns, file: position, row_numbers, file_start };
-            if sender.send(Message::Rows(Box::new(rows))).await.is_err() {
-                return Ok(());
-            }
         }
         file_start += row;
     }
     Ok(())
+}
+
+/// Stored columns with the numbers of their rows in the file.
+struct Run {
+    columns: Vec<ArrayRef>,
+    row_numbers: Vec<u64>,
+}
+
+/// The batch that begins with row `first`: as it is, or its lists as rows, each with the number of the row of its list.
+fn runs<'a>(
+    plan: &'a ScanPlan,
+    file: &'a File,
+    columns: Vec<ArrayRef>,
+    rows: usize,
+    first: u64,
+) -> Result<Box<dyn Iterator<Item = Result<Run>> + Send + 'a>> {
+    if plan.lists.is_empty() {
+        let run = Run { columns, row_numbers: (first..first + rows as u64).collect() };
+        return Ok(Box::new(std::iter::once(Ok(run))));
+    }
+    let lists = Lists::new(columns, &plan.lists, rows)?.map_err(|uneven| {
+        let name = |place: usize| plan.stored.get(place).map_or("", |(name, _)| name.as_str());
+        let [(one, length), (other, found)] = uneven.lengths;
+        let row = first + uneven.row as u64;
+        Error::data(
+            format!(
+                "lists of one length in the columns {}",
+                listed(&plan.lists.iter().map(|place| name(*place)).collect::<Vec<_>>())
+            ),
+            format!("{length} values in `{}` and {found} in `{}`", name(one), name(other)),
+            "correct the row; a null counts as a list without values",
+        )
+        .at(format!("{}, row {row}", whereabouts(file, row)))
+    })?;
+    Ok(Box::new(lists.map(move |run| {
+        let run = run?;
+        Ok(Run { columns: run.columns, row_numbers: run.origins.iter().map(|row| first + row).collect() })
+    })))
 }
 
 /// The file and, for formats that have them, the row group in which the next row lies.
@@ -93,11 +137,11 @@ fn whereabouts(file: &File, row: u64) -> String {
     }
 }
 
-/// The numbers of the rows that are left of a batch that begins with row `first`.
-fn row_numbers(first: u64, rows: usize, kept: Option<&BooleanArray>) -> Vec<u64> {
+/// The numbers of the rows that are left.
+fn kept(row_numbers: Vec<u64>, kept: Option<&BooleanArray>) -> Vec<u64> {
     match kept {
-        None => (first..first + rows as u64).collect(),
-        Some(kept) => kept.values().set_indices().map(|index| first + index as u64).collect(),
+        None => row_numbers,
+        Some(kept) => kept.values().set_indices().filter_map(|index| row_numbers.get(index).copied()).collect(),
     }
 }
 

@@ -25,7 +25,7 @@ pub struct FileSource {
 /// Finds the files, reads their metadata (footers of Parquet, header lines of CSV), and checks filter and derived columns.
 pub fn open(options: SourceOptions) -> Result<FileSource> {
     let declared = DeclaredTypes::new(&options.text_columns, &options.types)?;
-    let table = Table::open(&options.paths, declared)?;
+    let table = Table::open(&options.paths, declared, &options.explode)?;
     let session = Session::new()?;
     let columns = Columns::new(table, || session.context().clone(), &options.derive)?;
     let filter = match &options.filter {
@@ -57,7 +57,9 @@ impl Source for FileSource {
     }
 
     fn row_count(&self) -> Option<u64> {
-        self.columns.table.files.iter().map(|file| file.row_count()).sum()
+        // How many rows the lists become is only known when they are read.
+        let table = &self.columns.table;
+        if table.explode.is_empty() { table.files.iter().map(|file| file.row_count()).sum() } else { None }
     }
 
     fn row_group(&self, file: usize, row_number: u64) -> Option<u64> {

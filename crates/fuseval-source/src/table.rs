@@ -9,6 +9,7 @@ use arrow_schema::DataType;
 use fuseval_core::source::no_such_column;
 use fuseval_core::{Error, Result};
 
+use crate::explode::item_type;
 use crate::file::{File, Format, Place};
 use crate::options::DeclaredTypes;
 use crate::paths::found_files;
@@ -19,6 +20,8 @@ use crate::types::common_type;
 pub(crate) struct Table {
     pub(crate) files: Vec<File>,
     pub(crate) declared: DeclaredTypes,
+    /// Columns of lists whose items become rows.
+    pub(crate) explode: Vec<String>,
     names: Vec<String>,
     known: HashSet<String>,
 }
@@ -31,7 +34,7 @@ struct Witness<'a> {
 
 impl Table {
     /// Finds the files and reads their metadata.
-    pub(crate) fn open(paths: &[String], declared: DeclaredTypes) -> Result<Self> {
+    pub(crate) fn open(paths: &[String], declared: DeclaredTypes, explode: &[String]) -> Result<Self> {
         let mut files: Vec<File> = Vec::new();
         for found in found_files(paths)? {
             let file = File::open(found, files.last())?;
@@ -42,7 +45,10 @@ impl Table {
         if let Some(column) = declared.named().filter(|column| !known.contains(*column)).min() {
             return Err(no_such_column(column, &names).at("types"));
         }
-        Ok(Self { files, declared, names, known })
+        let table = Self { files, declared, explode: explode.to_vec(), names, known };
+        // A column that is missing, or that holds no lists, is an error even if nobody asks for it: it decides what a row is.
+        table.explode.iter().try_for_each(|column| table.column_type(column).map(|_| ()))?;
+        Ok(table)
     }
 
     /// The names of all columns of all files, in order of appearance; hive partitions last.
@@ -55,8 +61,14 @@ impl Table {
         self.known.contains(column)
     }
 
-    /// The type of a column in all files.
+    /// The type of a column in all files, of the items for a column of lists whose items become rows.
     pub(crate) fn column_type(&self, column: &str) -> Result<DataType> {
+        let stored = self.stored_type(column)?;
+        if self.explode.iter().any(|exploded| exploded == column) { item_type(column, &stored) } else { Ok(stored) }
+    }
+
+    /// The type in which a column is read from all files.
+    pub(crate) fn stored_type(&self, column: &str) -> Result<DataType> {
         let mut distinct: Vec<Witness<'_>> = Vec::new();
         let mut missing = None;
         let mut previous: Option<&File> = None;

@@ -2,28 +2,43 @@
 
 use fuseval_core::bytes::Reader;
 use fuseval_core::random::KeyedRng;
-use fuseval_core::state::encoded;
-use fuseval_core::{AnyMetric, AnyState, Layout};
+use fuseval_core::{AnyFolds, AnyMetric, Cache, Fold, Layout, Value, folds};
 
 use crate::generate::Table;
 
+/// The fold that all rows of a test lie in.
+fn fold() -> Fold {
+    Fold::default()
+}
+
 /// The state of a table.
-pub fn state_of(metric: &dyn AnyMetric, table: &Table) -> Box<dyn AnyState> {
+pub fn state_of(metric: &dyn AnyMetric, table: &Table) -> Box<dyn AnyFolds> {
     let mut state = metric.empty();
-    table.with_view(|view| metric.update(state.as_mut(), view)).expect("an update");
+    let side = metric.label_side();
+    table.with_view(side.as_ref(), |view| metric.update(state.as_mut(), fold(), view)).expect("an update");
     state
 }
 
-fn merged(a: &dyn AnyState, b: &dyn AnyState) -> Box<dyn AnyState> {
+/// The value of a state.
+pub fn value_of(metric: &dyn AnyMetric, state: &dyn AnyFolds) -> Value {
+    metric.finish(state, &mut Cache::default()).expect("a value")
+}
+
+fn encoded(state: &dyn AnyFolds) -> Vec<u8> {
+    folds::encoded(state, fold())
+}
+
+fn merged(a: &dyn AnyFolds, b: &dyn AnyFolds) -> Box<dyn AnyFolds> {
     let mut merged = a.copied();
     merged.merge(b).expect("a merge");
     merged
 }
 
-fn decoded(metric: &dyn AnyMetric, bytes: &[u8]) -> fuseval_core::Result<Box<dyn AnyState>> {
-    let empty = metric.empty();
+fn decoded(metric: &dyn AnyMetric, bytes: &[u8]) -> fuseval_core::Result<Box<dyn AnyFolds>> {
+    let mut state = metric.empty();
+    let (kind, version) = (state.kind(), state.version());
     let mut input = Reader::new(bytes);
-    let state = metric.decode(empty.kind(), empty.version(), &mut input)?;
+    metric.decode(state.as_mut(), fold(), kind, version, &mut input)?;
     input.end()?;
     Ok(state)
 }
@@ -65,13 +80,13 @@ pub fn survives_hostile_bytes(metric: &dyn AnyMetric, table: &Table, rng: &mut K
             let _ = state.copied().merge(metric.empty().as_ref());
         }
     }
-    let kind = metric.empty().kind();
-    assert!(metric.decode("another", 1, &mut Reader::new(&bytes)).is_err(), "{name}: another kind");
-    assert!(
-        metric.decode(kind, metric.empty().version() + 1, &mut Reader::new(&bytes)).is_err(),
-        "{name}: a newer version"
-    );
-    assert!(metric.decode(kind, 0, &mut Reader::new(&bytes)).is_err(), "{name}: version 0");
+    let (kind, version) = (metric.empty().kind(), metric.empty().version());
+    let refused = |kind: &str, version: u16| {
+        metric.decode(metric.empty().as_mut(), fold(), kind, version, &mut Reader::new(&bytes)).is_err()
+    };
+    assert!(refused("another", version), "{name}: another kind");
+    assert!(refused(kind, version + 1), "{name}: a newer version");
+    assert!(refused(kind, 0), "{name}: version 0");
 }
 
 /// Any partition of the atoms, any merge tree, with encode and decode at each step: the same bytes and the same value.
@@ -79,7 +94,7 @@ pub fn is_split_invariant(metric: &dyn AnyMetric, table: &Table, rng: &mut Keyed
     let name = metric.id().to_string();
     let whole = state_of(metric, table);
     // Where the atom is the row, segments of one row make any split possible.
-    let atoms = match metric.layout() {
+    let atoms = match metric.profile().layout {
         Layout::Segments => table.clone(),
         Layout::Rows => Table { segments: (0..=table.rows()).collect(), ..table.clone() },
     };
@@ -90,7 +105,7 @@ pub fn is_split_invariant(metric: &dyn AnyMetric, table: &Table, rng: &mut Keyed
         split[rng.below(parts as u64) as usize].push(atom);
     }
     split.iter_mut().for_each(|atoms| atoms.reverse());
-    let mut states: Vec<Box<dyn AnyState>> =
+    let mut states: Vec<Box<dyn AnyFolds>> =
         split.iter().map(|part| state_of(metric, &atoms.segments_of(part))).collect();
     while states.len() > 1 {
         let a = states.swap_remove(rng.below(states.len() as u64) as usize);
@@ -101,15 +116,45 @@ pub fn is_split_invariant(metric: &dyn AnyMetric, table: &Table, rng: &mut Keyed
     }
     let state = states.pop().expect("one state");
     assert_eq!(encoded(state.as_ref()), encoded(whole.as_ref()), "{name}: bytes of a split");
-    let value = metric.finish(state.as_ref()).expect("a value");
-    assert_eq!(value, metric.finish(whole.as_ref()).expect("a value"), "{name}: value of a split");
-    assert_eq!(value, metric.finish(state.as_ref()).expect("a value"), "{name}: finished twice");
+    let value = value_of(metric, state.as_ref());
+    assert_eq!(value, value_of(metric, whole.as_ref()), "{name}: value of a split");
+    assert_eq!(value, value_of(metric, state.as_ref()), "{name}: finished twice");
+    leaves_out_one_fold_at_a_time(metric, table, &split, &atoms);
+}
+
+/// The values without each fold are the values of all other folds.
+fn leaves_out_one_fold_at_a_time(metric: &dyn AnyMetric, table: &Table, split: &[Vec<usize>], atoms: &Table) {
+    let name = metric.id().to_string();
+    let side = metric.label_side();
+    let states = |skip: Option<usize>| {
+        let mut state = metric.empty();
+        for (number, part) in split.iter().enumerate().filter(|(number, _)| Some(*number) != skip) {
+            let fold = Fold::new(number as u8 * 5).expect("a fold");
+            let part = atoms.segments_of(part);
+            part.with_view(side.as_ref(), |view| metric.update(state.as_mut(), fold, view)).expect("an update");
+        }
+        state
+    };
+    let all = states(None);
+    assert_eq!(
+        value_of(metric, all.as_ref()),
+        value_of(metric, state_of(metric, table).as_ref()),
+        "{name}: of all folds"
+    );
+    let without = metric.leave_one_out(all.as_ref(), &mut Cache::default()).expect("values");
+    for (skip, part) in split.iter().enumerate() {
+        let fold = Fold::new(skip as u8 * 5).expect("a fold");
+        let used = value_of(metric, state_of(metric, &atoms.segments_of(part)).as_ref()).tally.n > 0;
+        let outcome = without.iter().find(|(other, _)| *other == fold).map(|(_, outcome)| outcome);
+        let expected = value_of(metric, states(Some(skip)).as_ref()).outcome;
+        assert_eq!(outcome, used.then_some(&expected), "{name}: without fold {skip}");
+    }
 }
 
 /// All weights doubled change no mean, area or ratio.
 pub fn ignores_the_scale_of_weights(metric: &dyn AnyMetric, table: &Table) {
     let Some(weights) = &table.weights else { return };
     let doubled = Table { weights: Some(weights.iter().map(|weight| 2.0 * weight).collect()), ..table.clone() };
-    let value = |table| metric.finish(state_of(metric, table).as_ref()).expect("a value").outcome;
+    let value = |table| value_of(metric, state_of(metric, table).as_ref()).outcome;
     assert_eq!(value(table), value(&doubled), "{}: weights doubled", metric.id());
 }

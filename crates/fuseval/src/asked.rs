@@ -2,16 +2,19 @@
 
 use std::path::Path;
 
+use fuseval_core::nearest::suggestion;
+use fuseval_core::registry::PRESETS;
 use fuseval_core::{Error, MetricId, OptionValue, Result, ScoreKind, Source};
 use fuseval_engine::Specification;
 use fuseval_engine::specification::{
     ExperimentSpecification, FeatureChoice, Filling, HeadSpecification, OnInvalid, Scalar, SliceSpecification,
 };
-use fuseval_source::SourceOptions;
+use fuseval_source::{SourceOptions, TrecOptions};
 
 use crate::RunFile;
 use crate::run_file::{
-    ExperimentBlock, KindWord, MetricEntry, MetricValue, ModelBlock, ModelEntry, OnInvalidWord, OneOrMany, Text,
+    ExperimentBlock, IntervalEntry, KindWord, MetricEntry, MetricValue, ModelBlock, ModelEntry, OnInvalidWord,
+    OneOrMany, Text,
 };
 
 /// Refuses keys that a later version will bring: they are never ignored.
@@ -19,12 +22,7 @@ pub(crate) fn refuse_not_yet(run_file: &RunFile) -> Result<()> {
     let data = &run_file.data;
     let keys = [
         ("gates", run_file.gates.is_some()),
-        ("preset", run_file.preset.is_some()),
-        ("no_positive", run_file.no_positive.is_some()),
-        ("exact_budget", run_file.exact_budget.is_some()),
-        ("interval", run_file.interval.is_some()),
         ("data.row_key", !data.row_key.is_empty()),
-        ("data.item", data.item.is_some()),
         ("data.clustered", data.clustered.is_some()),
         ("data.expect", data.expect.is_some()),
         ("model as a list", matches!(run_file.model, Some(ModelEntry::Many(_)))),
@@ -56,6 +54,34 @@ pub(crate) fn resolved(run_file: &RunFile, path: &str) -> String {
     run_file.base.join(path).to_string_lossy().into_owned()
 }
 
+/// The source: files, or a pair of TREC files.
+pub(crate) fn source(run_file: &RunFile, inputs: &[&str]) -> Result<Box<dyn Source>> {
+    let data = &run_file.data;
+    let Some(trec) = &data.trec else {
+        return Ok(Box::new(fuseval_source::open(source_options(run_file, inputs)?)?));
+    };
+    let keys = [
+        ("path", !data.path.is_empty()),
+        ("filter", data.filter.is_some()),
+        ("derive", !data.derive.is_empty()),
+        ("explode", !data.explode.is_empty()),
+    ];
+    if let Some((key, _)) = keys.iter().find(|(_, given)| *given) {
+        return Err(Error::usage(
+            "TREC files alone",
+            format!("`data.{key}` beside them"),
+            "leave one of them out; convert the TREC files to a table to filter it",
+        )
+        .at("data.trec"));
+    }
+    Ok(Box::new(fuseval_source::open_trec(TrecOptions {
+        qrels: resolved(run_file, &trec.qrels),
+        run: resolved(run_file, &trec.run),
+        complete: trec.complete,
+        depth: trec.depth,
+    })?))
+}
+
 /// What the source is opened with. `inputs` are those of the model: a CSV column that feeds one is not read as text,
 /// even if it is also a segment or slice key.
 pub(crate) fn source_options(run_file: &RunFile, inputs: &[&str]) -> Result<SourceOptions> {
@@ -66,6 +92,7 @@ pub(crate) fn source_options(run_file: &RunFile, inputs: &[&str]) -> Result<Sour
     }
     // A slice that is not a column is a predicate; the source ignores names that are no columns.
     let mut text_columns = data.segment.list();
+    text_columns.extend(data.item.clone());
     text_columns.extend(run_file.slices.iter().flat_map(OneOrMany::list));
     let mut numbers: Vec<String> = inputs.iter().map(ToString::to_string).collect();
     numbers.extend(model(run_file).iter().flat_map(|model| model.inputs.values()).flat_map(OneOrMany::list));
@@ -81,6 +108,7 @@ pub(crate) fn source_options(run_file: &RunFile, inputs: &[&str]) -> Result<Sour
         derive: data.derive.iter().map(|(name, sql)| (name.clone(), sql.clone())).collect(),
         text_columns,
         types: data.types.iter().map(|(name, word)| (name.clone(), word.clone())).collect(),
+        explode: data.explode.list(),
     })
 }
 
@@ -127,11 +155,52 @@ pub(crate) fn specification(run_file: &RunFile, source: &dyn Source) -> Result<S
             .collect::<Result<_>>()?,
         seed: run_file.seed,
         scores_are_columns: model.is_none(),
+        interval: interval(&run_file.interval)?,
+        item: run_file.data.item.clone(),
+        unranked: run_file.data.trec.is_some(),
+        preset: preset(run_file.preset.as_deref())?,
+        no_positive: no_positive(run_file.no_positive.as_deref())?,
+        exact_budget: run_file.exact_budget,
         on_invalid: match run_file.on_invalid {
             OnInvalidWord::Error => OnInvalid::Error,
             OnInvalidWord::Drop => OnInvalid::Drop,
         },
     })
+}
+
+/// The level of the intervals.
+fn interval(entry: &IntervalEntry) -> Result<Option<f64>> {
+    match entry {
+        IntervalEntry::Switch(on) => Ok(on.then_some(0.95)),
+        IntervalEntry::Block(block) if block.level > 0.0 && block.level < 1.0 => Ok(Some(block.level)),
+        IntervalEntry::Block(block) => Err(Error::usage(
+            "a level between 0 and 1",
+            block.level.to_string(),
+            "write for example `interval: {level: 0.95}`, or `interval: false` for none",
+        )
+        .at("interval.level")),
+    }
+}
+
+fn preset(name: Option<&str>) -> Result<Option<String>> {
+    word("preset", name, PRESETS)
+}
+
+fn no_positive(rule: Option<&str>) -> Result<Option<String>> {
+    word("no_positive", rule, &["skip", "zero", "one"])
+}
+
+/// One of the words that a key takes.
+fn word(key: &str, given: Option<&str>, known: &[&str]) -> Result<Option<String>> {
+    match given {
+        Some(given) if !known.contains(&given) => Err(Error::usage(
+            format!("one of {}", fuseval_core::nearest::listed(known)),
+            format!("`{given}`"),
+            suggestion(given, known.iter().copied()),
+        )
+        .at(key)),
+        given => Ok(given.map(str::to_string)),
+    }
 }
 
 fn slice(entry: &OneOrMany, columns: &[String]) -> SliceSpecification {

@@ -1,16 +1,17 @@
-//! The command line. Only this module prints.
+//! The command line, for the binary and for whoever else wants to be it. Only this module prints.
 
 mod progress;
 mod score;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use fuseval::{Error, ErrorKind, Evaluation, Format, Options, Result, RunDirectory, RunFile};
-
 use progress::Bar;
+
+use crate::{Error, ErrorKind, Evaluation, Format, Options, Result, RunDirectory, RunFile};
 
 /// One-pass evaluation of ranking and recommendation models.
 #[derive(Debug, Parser)]
@@ -26,6 +27,11 @@ enum Command {
     Run(RunArguments),
     /// Evaluate scores that are already columns of a file
     Score(Box<score::ScoreArguments>),
+    /// List the metrics, or explain one: definition, options, defaults, undefined cases, sources
+    Metrics {
+        /// The metric to explain
+        name: Option<String>,
+    },
     /// Print the JSON Schema of run files
     Schema,
 }
@@ -56,9 +62,15 @@ struct Common {
     /// Set any key of the run file, for example `output.predictions=true`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Write the value of each segment, for metrics over segments: a Parquet or CSV file; without FILE to standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    per_segment: Option<PathBuf>,
     /// The library of ONNX Runtime [default: ORT_DYLIB_PATH, beside the binary, the onnxruntime package of Python]
     #[arg(long, value_name = "PATH")]
     onnxruntime: Option<PathBuf>,
+    /// Print what the run would do and what its states would take in memory, and stop
+    #[arg(long)]
+    explain: bool,
     /// No progress and no messages, only results and errors
     #[arg(long, short)]
     quiet: bool,
@@ -84,6 +96,7 @@ impl Common {
             bucket_rows: self.bucket_rows.unwrap_or(default.bucket_rows),
             onnxruntime: self.onnxruntime.clone(),
             predictions: None,
+            segments: self.per_segment.clone(),
         }
     }
 
@@ -136,11 +149,21 @@ fn positive(text: &str) -> std::result::Result<usize, String> {
     }
 }
 
-/// Runs the command; the exit code is that of the error's kind.
-pub(crate) fn main() -> ExitCode {
-    let done = match Arguments::parse().command {
+/// Runs a command, given as the arguments of a process, the name of the program first. The exit code is that of the error's
+/// kind.
+pub fn main<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> ExitCode {
+    let command = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments.command,
+        // The help that was asked for, or what is wrong with the arguments. Where nobody listens, the exit code still tells.
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(ErrorKind::Usage.exit_code()));
+        }
+    };
+    let done = match command {
         Command::Run(arguments) => run(&arguments),
         Command::Score(arguments) => score::score(&arguments),
+        Command::Metrics { name } => metrics(name.as_deref()),
         Command::Schema => schema(),
     };
     match done {
@@ -159,12 +182,15 @@ pub(crate) fn main() -> ExitCode {
 fn run(arguments: &RunArguments) -> Result<()> {
     let common = &arguments.common;
     let run_file = RunFile::read(&arguments.file, &common.settings())?;
+    if common.explain {
+        return print(&crate::explain(&run_file, &common.options())?);
+    }
     let directory = RunDirectory::new(&run_file)?;
     let mut options = common.options();
     if run_file.output.predictions {
         options.predictions = Some(directory.predictions());
     }
-    let evaluation = fuseval::evaluate_with(&run_file, &options, &Bar::new(common.quiet)).map_err(|error| {
+    let evaluation = crate::evaluate_with(&run_file, &options, &Bar::new(common.quiet)).map_err(|error| {
         // What is wrong with the run file is shown at the run file.
         if error.kind() == ErrorKind::Usage { error.at(arguments.file.display().to_string()) } else { error }
     })?;
@@ -175,6 +201,13 @@ fn run(arguments: &RunArguments) -> Result<()> {
         say(&format!("results: {}", place.join("results.json").display()));
     }
     Ok(())
+}
+
+fn metrics(name: Option<&str>) -> Result<()> {
+    match name {
+        Some(name) => print(&crate::catalogue::page(name)?),
+        None => print(&crate::catalogue::list()),
+    }
 }
 
 fn schema() -> Result<()> {

@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use fuseval_core::{Error, Result, Source};
+use arrow_schema::SchemaRef;
+use fuseval_core::{Error, Model, Result, Source};
 use fuseval_engine::plan::ColumnScores;
-use fuseval_engine::predictions::PredictionSink;
+use fuseval_engine::predictions::TableSink;
 use fuseval_engine::run::DEFAULT_BUCKET_ROWS;
-use fuseval_engine::{Limits, Plan, ResultRow, report, run};
+use fuseval_engine::{Limits, Plan, ResultRow, Tables, report, run};
 use fuseval_onnx::{Backend, LoadOptions};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::table_file::TableFile;
 use crate::{RunFile, asked};
 
 /// How a run may use the machine, and where it finds ONNX Runtime. None of it is part of what is asked.
@@ -24,12 +26,14 @@ pub struct Options {
     pub onnxruntime: Option<PathBuf>,
     /// Where the predictions go, if `output.predictions` is set.
     pub predictions: Option<PathBuf>,
+    /// Where the values of single segments go: a Parquet or CSV file.
+    pub segments: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { threads, bucket_rows: DEFAULT_BUCKET_ROWS, onnxruntime: None, predictions: None }
+        Self { threads, bucket_rows: DEFAULT_BUCKET_ROWS, onnxruntime: None, predictions: None, segments: None }
     }
 }
 
@@ -83,17 +87,15 @@ pub fn evaluate(run_file: &RunFile, options: &Options) -> Result<Evaluation> {
     evaluate_with(run_file, options, &Silent)
 }
 
-/// Evaluates a run file and tells how far it is.
-pub fn evaluate_with(run_file: &RunFile, options: &Options, progress: &dyn Progress) -> Result<Evaluation> {
-    let started = Instant::now();
+/// What a run file asks for, resolved: the data are open, the model is loaded, the plan is made.
+struct Prepared {
+    source: Box<dyn Source>,
+    model: Box<dyn Model>,
+    plan: Plan,
+}
+
+fn prepare(run_file: &RunFile, options: &Options) -> Result<Prepared> {
     asked::refuse_not_yet(run_file)?;
-    if run_file.output.predictions && options.predictions.is_none() {
-        return Err(Error::usage(
-            "a place for the predictions",
-            "`output.predictions: true` without one",
-            "use `fuseval run`, which writes them into the run directory",
-        ));
-    }
     let loaded = match asked::model(run_file) {
         None => None,
         Some(model) => {
@@ -102,26 +104,48 @@ pub fn evaluate_with(run_file: &RunFile, options: &Options, progress: &dyn Progr
         }
     };
     let inputs = loaded.iter().flat_map(|model| model.inputs()).map(|input| input.name.as_str()).collect::<Vec<_>>();
-    let source = fuseval_source::open(asked::source_options(run_file, &inputs)?)?;
-    let specification = asked::specification(run_file, &source)?;
+    let source = asked::source(run_file, &inputs)?;
+    let specification = asked::specification(run_file, source.as_ref())?;
     let model = loaded.unwrap_or_else(|| Box::new(ColumnScores::new(&specification)));
-    let plan = Plan::new(&specification, &source, model.as_ref(), &fuseval_metrics::metric)?;
+    let plan = Plan::new(&specification, source.as_ref(), model.as_ref(), &fuseval_metrics::metric)?;
+    Ok(Prepared { source, model, plan })
+}
+
+/// What a run would do and what its states would take, without doing it.
+pub fn explain(run_file: &RunFile, options: &Options) -> Result<String> {
+    let Prepared { source, model, plan } = prepare(run_file, options)?;
+    Ok(crate::explanation::explanation(&plan, source.as_ref(), model.backend(), options.threads))
+}
+
+/// Evaluates a run file and tells how far it is.
+pub fn evaluate_with(run_file: &RunFile, options: &Options, progress: &dyn Progress) -> Result<Evaluation> {
+    let started = Instant::now();
+    if run_file.output.predictions && options.predictions.is_none() {
+        return Err(Error::usage(
+            "a place for the predictions",
+            "`output.predictions: true` without one",
+            "use `fuseval run`, which writes them into the run directory",
+        ));
+    }
+    let Prepared { source, model, plan } = prepare(run_file, options)?;
+    let source = source.as_ref();
     let fingerprint = fingerprint(run_file)?;
     let limits = Limits { threads: options.threads, bucket_rows: options.bucket_rows };
-    let mut predictions = match &options.predictions {
-        Some(path) => {
-            let schema = fuseval_engine::predictions::schema(&plan, &source)?;
-            Some(PredictionFile(fuseval_source::ParquetFile::create(path, schema)?))
-        }
-        None => None,
+    let create = |path: &Option<PathBuf>, schema: &dyn Fn() -> Result<SchemaRef>| {
+        path.as_ref().map(|path| TableFile::create(path, schema()?)).transpose()
     };
+    let mut predictions = create(&options.predictions, &|| fuseval_engine::predictions::schema(&plan, source))?;
+    let mut segments = create(&options.segments, &|| fuseval_engine::per_segment::schema(&plan, source))?;
     progress.started(source.row_count(), plan.experiments.len(), model.backend());
-    let sink = predictions.as_mut().map(|file| file as &mut dyn PredictionSink);
-    let done = run(&plan, &fingerprint, &source, model.as_ref(), limits, sink, &|rows| progress.rows(rows));
+    let tables = Tables {
+        predictions: predictions.as_mut().map(|file| file as &mut dyn TableSink),
+        segments: segments.as_mut().map(|file| file as &mut dyn TableSink),
+    };
+    let done = run(&plan, &fingerprint, source, model.as_ref(), limits, tables, &|rows| progress.rows(rows));
     progress.ended();
     let done = done?;
-    if let Some(file) = predictions {
-        file.0.finish()?;
+    for file in [predictions, segments].into_iter().flatten() {
+        file.finish()?;
     }
     let reporting = Instant::now();
     let rows = report(&plan, done.partial)?;
@@ -161,14 +185,6 @@ impl Evaluation {
             facts.backend,
             plural(facts.threads, "thread"),
         )
-    }
-}
-
-struct PredictionFile(fuseval_source::ParquetFile);
-
-impl PredictionSink for PredictionFile {
-    fn write(&mut self, batch: &arrow_array::RecordBatch) -> Result<()> {
-        self.0.write(batch)
     }
 }
 

@@ -12,14 +12,18 @@
 
 mod asked;
 mod evaluation;
+mod explanation;
 mod records;
 mod results;
 mod run_directory;
 mod table;
+mod table_file;
 
+pub mod catalogue;
+pub mod cli;
 pub mod run_file;
 
-pub use evaluation::{Evaluation, Options, Progress, evaluate, evaluate_with};
+pub use evaluation::{Evaluation, Options, Progress, evaluate, evaluate_with, explain};
 pub use fuseval_core::{Error, ErrorKind, Result};
 pub use run_directory::RunDirectory;
 pub use run_file::RunFile;

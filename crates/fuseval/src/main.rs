@@ -1,9 +1,7 @@
-//! The `fuseval` binary: arguments in, results on standard output, everything else on standard error.
-
-mod cli;
+//! The `fuseval` binary: the command line of the library.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main()
+    fuseval::cli::main(std::env::args_os())
 }

@@ -11,7 +11,7 @@ use fuseval_source::ParquetFile;
 use crate::Evaluation;
 
 impl Evaluation {
-    /// Writes the results as a table. A slice is its JSON text; fields that this version does not compute are null.
+    /// Writes the results as a table. A slice and the points of a curve are JSON texts.
     pub(crate) fn write_parquet(&self, path: &Path) -> Result<()> {
         let rows = &self.rows;
         let text =
@@ -20,7 +20,6 @@ impl Evaluation {
             |f: &dyn Fn(&ResultRow) -> Option<f64>| Arc::new(Float64Array::from_iter(rows.iter().map(f))) as ArrayRef;
         let count =
             |f: &dyn Fn(&ResultRow) -> u64| Arc::new(UInt64Array::from_iter_values(rows.iter().map(f))) as ArrayRef;
-        let none = || float(&|_| None);
         let slice = |row: &ResultRow| match crate::results::slice(&self.plan, &row.slice) {
             serde_json::Value::Null => None,
             serde_json::Value::String(sql) => Some(sql),
@@ -28,7 +27,7 @@ impl Evaluation {
         };
         let why = |row: &ResultRow| match &row.value.outcome {
             Outcome::Undefined(why) => Some(why.to_string()),
-            Outcome::Number(_) => None,
+            _ => None,
         };
         let columns = vec![
             ("experiment", text(&|row| Some(self.experiment(row).to_string()))),
@@ -37,8 +36,10 @@ impl Evaluation {
             ("metric", text(&|row| Some(self.metric(row)))),
             ("value", float(&|row| row.value.outcome.number())),
             ("why", text(&why)),
-            ("low", none()),
-            ("high", none()),
+            ("curve", text(&|row| self.curve(row))),
+            ("low", float(&|row| row.interval.as_ref().ok().map(|interval| interval.low))),
+            ("high", float(&|row| row.interval.as_ref().ok().map(|interval| interval.high))),
+            ("why_no_interval", text(&|row| row.interval.as_ref().err().cloned())),
             ("error_bound", float(&|row| Some(row.value.error_bound))),
             ("n", count(&|row| row.value.tally.n)),
             ("weight", float(&|row| Some(row.value.weight))),
@@ -49,10 +50,10 @@ impl Evaluation {
             ("dropped", count(&|row| row.dropped)),
             ("mode", text(&|row| Some(row.value.mode.to_string()))),
             ("delta", float(&|row| row.delta)),
-            ("delta_low", none()),
-            ("delta_high", none()),
-            ("p", none()),
-            ("p_adjusted", none()),
+            ("delta_low", float(&|row| row.difference.as_ref().ok().map(|difference| difference.interval.low))),
+            ("delta_high", float(&|row| row.difference.as_ref().ok().map(|difference| difference.interval.high))),
+            ("p", float(&|row| row.difference.as_ref().ok().map(|difference| difference.p))),
+            ("p_adjusted", float(&|row| row.p_adjusted)),
         ];
         let columns = columns.into_iter().map(|(name, array)| (name, array, true));
         let batch = RecordBatch::try_from_iter_with_nullable(columns)

@@ -1,8 +1,13 @@
 //! The results as data: `results.json`, and one record per number for tables and CSV.
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
 use fuseval_core::{Outcome, Slice};
 use fuseval_engine::ResultRow;
 use fuseval_engine::plan::{Plan, SliceDefinition};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::Evaluation;
@@ -45,22 +50,18 @@ pub(crate) fn slice_text(plan: &Plan, slice: &Slice) -> String {
     }
 }
 
-impl Evaluation {
-    /// The content of `results.json`.
-    pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(&self.to_value()).unwrap_or_default();
-        text.push('\n');
-        text
-    }
-
-    fn to_value(&self) -> Value {
+/// As in `results.json`; the record of a number is made when it is written, since there may be hundreds of thousands.
+impl Serialize for Evaluation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let facts = &self.facts;
         let missing: Map<String, Value> =
             facts.missing.iter().map(|(feature, rows)| (feature.clone(), json!(rows))).collect();
-        json!({
-            "fuseval": env!("CARGO_PKG_VERSION"),
-            "plan": self.fingerprint,
-            "run": {
+        let mut map = serializer.serialize_map(Some(4))?;
+        map.serialize_entry("fuseval", env!("CARGO_PKG_VERSION"))?;
+        map.serialize_entry("plan", &self.fingerprint)?;
+        map.serialize_entry(
+            "run",
+            &json!({
                 "rows": facts.rows,
                 "segments": facts.segments,
                 "buckets": facts.buckets,
@@ -75,9 +76,36 @@ impl Evaluation {
                 "seed": facts.seed,
                 "resumed_buckets": 0,
                 "missing_features": missing,
-            },
-            "results": self.rows.iter().map(|row| self.row_value(row)).collect::<Vec<_>>(),
-        })
+            }),
+        )?;
+        map.serialize_entry("results", &Rows(self))?;
+        map.end()
+    }
+}
+
+/// The numbers of an evaluation.
+struct Rows<'a>(&'a Evaluation);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.rows.iter().map(|row| self.0.row_value(row)))
+    }
+}
+
+impl Evaluation {
+    /// The content of `results.json`.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// Writes the content of `results.json`.
+    pub(crate) fn write_json(&self, path: &Path) -> std::io::Result<()> {
+        let mut file = BufWriter::new(File::create(path)?);
+        serde_json::to_writer_pretty(&mut file, self)?;
+        file.write_all(b"\n")?;
+        file.flush()
     }
 
     fn row_value(&self, row: &ResultRow) -> Value {
@@ -88,11 +116,21 @@ impl Evaluation {
         put("slice", slice(&self.plan, &row.slice));
         put("metric", json!(self.metric(row)));
         put("value", optional(row.value.outcome.number()));
-        if let Outcome::Undefined(why) = &row.value.outcome {
-            put("why", json!(why));
+        match &row.value.outcome {
+            Outcome::Undefined(why) => put("why", json!(why)),
+            Outcome::Curve(curve) => {
+                let points: Vec<Value> =
+                    curve.points.iter().map(|point| point.iter().map(|value| number(*value)).collect()).collect();
+                put("curve", json!({"columns": curve.columns, "points": points}))
+            }
+            Outcome::Number(_) => None,
+        };
+        let interval = row.interval.as_ref().ok();
+        put("low", optional(interval.map(|interval| interval.low)));
+        put("high", optional(interval.map(|interval| interval.high)));
+        if let (Err(why), Outcome::Number(_)) = (&row.interval, &row.value.outcome) {
+            put("why_no_interval", json!(why));
         }
-        put("low", Value::Null);
-        put("high", Value::Null);
         put("error_bound", number(row.value.error_bound));
         let tally = row.value.tally;
         put("n", json!(tally.n));
@@ -104,9 +142,11 @@ impl Evaluation {
         put("dropped", json!(row.dropped));
         put("mode", json!(row.value.mode));
         put("delta", optional(row.delta));
-        for name in ["delta_low", "delta_high", "p", "p_adjusted"] {
-            put(name, Value::Null);
-        }
+        let difference = row.difference.as_ref().ok();
+        put("delta_low", optional(difference.map(|difference| difference.interval.low)));
+        put("delta_high", optional(difference.map(|difference| difference.interval.high)));
+        put("p", optional(difference.map(|difference| difference.p)));
+        put("p_adjusted", optional(row.p_adjusted));
         Value::Object(out)
     }
 
@@ -116,9 +156,10 @@ impl Evaluation {
         let mut header = false;
         for row in &self.rows {
             let Value::Object(mut record) = self.row_value(row) else { continue };
-            record.entry("why").or_insert(Value::Null);
-            let why = record.shift_remove("why").unwrap_or_default();
-            record.insert("why".to_string(), why);
+            for name in ["why", "why_no_interval", "curve"] {
+                let value = record.shift_remove(name).unwrap_or_default();
+                record.insert(name.to_string(), value);
+            }
             record.insert("slice".to_string(), json!(slice_text(&self.plan, &row.slice)));
             if !header {
                 header = out.write_record(record.keys()).is_ok();
@@ -132,6 +173,14 @@ impl Evaluation {
             let _ = out.write_record(cells);
         }
         out.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+
+    /// The points of a curve as JSON.
+    pub(crate) fn curve(&self, row: &ResultRow) -> Option<String> {
+        match self.row_value(row) {
+            Value::Object(mut record) => record.shift_remove("curve").map(|curve| curve.to_string()),
+            _ => None,
+        }
     }
 
     pub(crate) fn experiment(&self, row: &ResultRow) -> &str {

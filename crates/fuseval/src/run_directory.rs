@@ -52,7 +52,7 @@ impl RunDirectory {
     /// Writes the results and puts the directory in its place, where a former run of fuseval gives way.
     pub fn finish(mut self, evaluation: &Evaluation) -> Result<PathBuf> {
         let results = self.temporary.join(RESULTS);
-        std::fs::write(&results, evaluation.to_json()).map_err(|error| unwritable(&results, &error))?;
+        evaluation.write_json(&results).map_err(|error| unwritable(&results, &error))?;
         evaluation.write_parquet(&self.temporary.join(RECORDS))?;
         refuse_foreign(&self.place)?;
         // The former result is moved aside, not removed, until the new one is in its place.

@@ -44,18 +44,18 @@ pub struct RunFile {
     /// Not yet: conditions on differences that decide the exit code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gates: Option<serde_json::Value>,
-    /// Not yet: a named set of options for all metrics.
+    /// A named set of options for all metrics: `sklearn` or `trec_eval`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preset: Option<serde_json::Value>,
-    /// Not yet: the rule for segments without a positive, for all metrics.
+    pub preset: Option<String>,
+    /// The rule for segments without a positive, for all metrics: `skip`, `zero` or `one`; each metric's own if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub no_positive: Option<serde_json::Value>,
-    /// Not yet: distinct scores up to which curves are exact.
+    pub no_positive: Option<String>,
+    /// Distinct scores up to which areas and curves are exact, shared by all of the run; 16,777,216 if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exact_budget: Option<serde_json::Value>,
-    /// Not yet: intervals.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<serde_json::Value>,
+    pub exact_budget: Option<u64>,
+    /// Intervals: `{level: 0.95}`, or `false` for none.
+    #[serde(default)]
+    pub interval: IntervalEntry,
     /// Where relative paths begin: the folder of the run file.
     #[serde(skip)]
     pub base: PathBuf,
@@ -78,6 +78,7 @@ impl RunFile {
 #[serde(deny_unknown_fields)]
 pub struct DataBlock {
     /// A file, glob or directory, or a list of them; Parquet and CSV.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub path: OneOrMany,
     /// The columns of the segment key: the rows of a request or session.
     #[serde(default)]
@@ -91,21 +92,68 @@ pub struct DataBlock {
     /// Types of CSV columns: `text`, `int`, `float`, `bool`, `timestamp` or `date`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub types: IndexMap<String, String>,
+    /// Columns of lists, of one length within a row: each place of the lists becomes a row, beside the other columns.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub explode: OneOrMany,
     /// Columns that travel with the rows into the predictions file.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub carryover: OneOrMany,
     /// Not yet: columns that identify a row.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub row_key: OneOrMany,
-    /// Not yet: the column that identifies an item.
+    /// The column that identifies an item, for rules about ties and duplicates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub item: Option<serde_json::Value>,
+    pub item: Option<String>,
+    /// TREC files in the place of `path`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trec: Option<TrecBlock>,
     /// Not yet: whether segments are known to be whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clustered: Option<serde_json::Value>,
     /// Not yet: files or partitions that must be there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<serde_json::Value>,
+}
+
+/// TREC qrels and run: columns `topic`, `docno`, `relevance`, `judged` and `score`. Judged documents that were not retrieved
+/// count among the relevant ones and have no rank.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrecBlock {
+    /// The file of judgements.
+    pub qrels: String,
+    /// The file of retrieved documents.
+    pub run: String,
+    /// Whether topics without retrieved documents are evaluated too.
+    #[serde(default)]
+    pub complete: bool,
+    /// How many retrieved documents of a topic count; all if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<usize>,
+}
+
+/// Intervals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum IntervalEntry {
+    /// Whether there are any.
+    Switch(bool),
+    /// Their level.
+    Block(IntervalBlock),
+}
+
+impl Default for IntervalEntry {
+    fn default() -> Self {
+        Self::Switch(true)
+    }
+}
+
+/// The level of intervals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IntervalBlock {
+    /// The share of intervals that cover the true value, between 0 and 1.
+    pub level: f64,
 }
 
 /// One model, or a list of models (not yet).

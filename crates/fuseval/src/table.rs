@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle, presets};
-use fuseval_core::Outcome;
+use fuseval_core::{IntervalKind, Outcome};
 use fuseval_engine::ResultRow;
 
 use crate::Evaluation;
@@ -29,13 +29,14 @@ impl Evaluation {
         match format {
             Format::Json => self.to_json(),
             Format::Csv => self.to_csv(),
-            Format::Table => self.tables(plain()),
-            Format::Markdown => self.tables(presets::ASCII_MARKDOWN),
+            Format::Table => self.tables(plain(), "\n"),
+            Format::Markdown => self.tables(presets::ASCII_MARKDOWN, " "),
         }
     }
 
-    fn tables(&self, style: TableStyle) -> String {
-        let mut out = format!("{}\n", self.baseline(style));
+    /// `apart` stands between a value and its interval.
+    fn tables(&self, style: TableStyle, apart: &str) -> String {
+        let mut out = format!("{}\n", self.baseline(style, apart));
         for note in self.notes() {
             let _ = writeln!(out, "{note}");
         }
@@ -49,7 +50,7 @@ impl Evaluation {
     }
 
     /// One line per slice and head, one column per metric.
-    fn baseline(&self, style: TableStyle) -> Table {
+    fn baseline(&self, style: TableStyle, apart: &str) -> Table {
         let sliced = self.rows.iter().any(|row| row.slice.definition > 0);
         let metrics: Vec<String> = self.plan.metrics.iter().map(|(metric, _)| metric.id().to_string()).collect();
         let mut header: Vec<String> = vec!["head".to_string()];
@@ -69,7 +70,7 @@ impl Evaluation {
                 });
             }
             cells.push(grouped(first.rows));
-            cells.extend(line.iter().map(|row| shown(&row.value.outcome)));
+            cells.extend(line.iter().map(|row| shown_with_interval(row, apart)));
             table.add_row(cells);
         }
         table
@@ -100,16 +101,42 @@ impl Evaluation {
                 notes.push(format!("{name}: {} probabilities clipped", grouped(tally.clipped)));
             }
             if row.value.error_bound > 0.0 {
-                notes.push(format!("{name}: within {:.2e} of the exact value", row.value.error_bound));
+                let mode = row.value.mode;
+                notes.push(format!("{name}: by {mode}, within {:.2e} of the exact value", row.value.error_bound));
             }
             if row.dropped > 0 && row.metric == 0 {
                 notes.push(format!("{}: {} invalid rows left out", self.head(row), grouped(row.dropped)));
             }
         }
+        notes.extend(self.note_on_intervals());
         for (feature, rows) in &self.facts.missing {
             notes.push(format!("feature {feature}: missing in {} rows", grouped(*rows)));
         }
         notes
+    }
+
+    /// What the intervals are, or why there are none.
+    fn note_on_intervals(&self) -> Option<String> {
+        let level = 100.0 * self.plan.interval?;
+        let baseline = || self.rows.iter().filter(|row| row.experiment == 0 && row.slice.definition == 0);
+        let approximate = baseline().any(|row| {
+            let metric = self.plan.metrics.get(row.metric);
+            let kind = metric.map(|(metric, _)| metric.profile().interval);
+            kind == Some(IntervalKind::Approximate) && row.interval.is_ok()
+        });
+        let also = if approximate { "; those of ece and mce are approximate" } else { "" };
+        if baseline().any(|row| row.interval.is_ok()) {
+            return Some(format!(
+                "[ ]: {level} % intervals, by leaving out one of 32 folds of segments at a time{also}"
+            ));
+        }
+        let has_interval = |row: &&ResultRow| {
+            let metric = self.plan.metrics.get(row.metric);
+            row.value.outcome.number().is_some()
+                && metric.is_some_and(|(metric, _)| metric.profile().interval != IntervalKind::None)
+        };
+        let why = baseline().find(has_interval).and_then(|row| row.interval.as_ref().err())?;
+        Some(format!("no intervals: {why}"))
     }
 
     /// Why an experiment has no cost in the table.
@@ -120,7 +147,7 @@ impl Evaluation {
         let note = |row: &ResultRow| {
             let why = match &row.value.outcome {
                 Outcome::Undefined(why) => format!("undefined, {why}"),
-                Outcome::Number(_) => "not compared with the baseline".to_string(),
+                _ => "not compared with the baseline".to_string(),
             };
             let left_out = if row.dropped > 0 {
                 format!("; {} invalid rows left out", grouped(row.dropped))
@@ -138,7 +165,7 @@ impl Evaluation {
             return None;
         }
         let (metric, _) = self.plan.metrics.first()?;
-        let direction = metric.direction();
+        let direction = metric.profile().direction;
         let mut base = BTreeMap::new();
         let mut costs: BTreeMap<&str, Cost> = BTreeMap::new();
         for row in self.rows.iter().filter(|row| row.metric == 0 && row.slice.definition == 0) {
@@ -152,6 +179,8 @@ impl Evaluation {
             cost.repeats += u32::from(row.head == 0);
             if let (Some(Some(base)), Some(number), true) = (base.get(&row.head), number, row.delta.is_some()) {
                 cost.by_head.entry(row.head).or_default().push(direction.cost(*base, number));
+                let half = row.difference.as_ref().ok().map(|found| (found.interval.high - found.interval.low) / 2.0);
+                cost.half_widths.insert(row.head, half);
             }
         }
         let mut ranked: Vec<(&str, Cost)> = costs.into_iter().collect();
@@ -163,13 +192,18 @@ impl Evaluation {
         for (rank, (name, cost)) in ranked.iter().enumerate() {
             let repeats = if cost.repeats > 1 { format!(" (mean of {})", cost.repeats) } else { String::new() };
             let mut cells = vec![(rank + 1).to_string(), format!("{name}{repeats}")];
-            let shown = |head| cost.mean(head).map_or_else(|| "-".to_string(), |cost| format!("{cost:+.6}"));
+            let shown = |head| {
+                let Some(mean) = cost.mean(head) else { return "-".to_string() };
+                let half = cost.half_widths.get(&head).copied().flatten().filter(|_| cost.repeats < 2);
+                half.map_or_else(|| format!("{mean:+.6}"), |half| format!("{mean:+.6} ± {half:.6}"))
+            };
             cells.extend((0..self.plan.heads.len()).map(shown));
             table.add_row(cells);
         }
         let way = match direction {
             fuseval_core::Direction::Higher => "falls".to_string(),
             fuseval_core::Direction::Lower => "rises".to_string(),
+            fuseval_core::Direction::Neither => "moves up".to_string(),
             fuseval_core::Direction::Target(target) => format!("moves away from {target}"),
         };
         Some(format!(
@@ -183,6 +217,8 @@ impl Evaluation {
 #[derive(Default)]
 struct Cost {
     repeats: u32,
+    /// Half the width of the interval of the difference.
+    half_widths: BTreeMap<usize, Option<f64>>,
     by_head: BTreeMap<usize, Vec<f64>>,
 }
 
@@ -207,10 +243,19 @@ fn table(style: TableStyle, header: &[String], text_columns: usize) -> Table {
     table
 }
 
+/// The value, and its interval after `apart`.
+fn shown_with_interval(row: &ResultRow, apart: &str) -> String {
+    match &row.interval {
+        Ok(interval) => format!("{}{apart}[{:.4}, {:.4}]", shown(&row.value.outcome), interval.low, interval.high),
+        Err(_) => shown(&row.value.outcome),
+    }
+}
+
 fn shown(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Number(number) if number.is_finite() => format!("{number:.6}"),
         Outcome::Number(number) => number.to_string(),
+        Outcome::Curve(curve) => format!("{} points", curve.points.len()),
         Outcome::Undefined(_) => "-".to_string(),
     }
 }

@@ -35,7 +35,7 @@ fn resolve_one(
     metrics: &[(Box<dyn AnyMetric>, usize)],
     requests: &mut Requests,
 ) -> Result<Head> {
-    let needs_probability = metrics.iter().find(|(metric, _)| metric.needs().score == ScoreNeed::Probability);
+    let needs_probability = metrics.iter().find(|(metric, _)| metric.profile().needs.score == ScoreNeed::Probability);
     if let (Some((metric, _)), ScoreKind::Raw) = (needs_probability, asked.kind) {
         return Err(Error::usage(
             format!("`kind: probability` or `kind: logit` for `{}`", metric.id()),

@@ -91,7 +91,7 @@ pub(crate) fn ran(
     let asked = &Specification { scores_are_columns: model.is_none(), ..asked.clone() };
     let model = model.unwrap_or(&columns);
     let plan = Plan::new(asked, source, model, &fuseval_metrics::metric)?;
-    let run = run(&plan, "plan", source, model, limits, None, &|_| {})?;
+    let run = run(&plan, "plan", source, model, limits, fuseval_engine::Tables::default(), &|_| {})?;
     Ok((plan, run))
 }
 

@@ -1,6 +1,7 @@
 //! The engine through its boundary, on sources and models in memory.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod coverage;
 mod data;
 mod errors;
 mod experiments;

@@ -3,6 +3,7 @@
 use fuseval_core::Outcome;
 use fuseval_core::value::NO_ROWS;
 
+use super::scores::ScoreTable;
 use super::twofold::Twofold;
 
 /// The area in the making: integers where every weight is 1, sums of twice the digits otherwise.
@@ -31,6 +32,31 @@ impl Area {
     pub(crate) fn new(largest_weight: Option<f64>) -> Self {
         let scale = largest_weight.map(|largest| libm::exp2(-libm::floor(libm::log2(largest)).clamp(-1000.0, 1000.0)));
         Self { scale, ..Self::default() }
+    }
+
+    /// The area of the steps of a score state.
+    pub(crate) fn of(table: &ScoreTable) -> Self {
+        let mut area = Self::default();
+        // The same integers, without a look at rows that are not positive.
+        let quick = table.each_positive_run(|positive, below, tied| {
+            area.twice += u128::from(positive) * u128::from(2 * below + tied);
+            area.ties += u128::from(positive) * u128::from(tied);
+        });
+        if quick {
+            let (negative, positive) = table.totals();
+            area.rows = (negative.rows, positive.rows);
+            return area;
+        }
+        let largest = table.steps().fold(0.0f64, |most, step| most.max(step.negative.weight).max(step.positive.weight));
+        let mut area = Self::new(table.weighted.then_some(largest));
+        for step in table.steps() {
+            if table.weighted {
+                area.add_weights(step.negative.weight, step.positive.weight);
+            } else {
+                area.add_rows(step.negative.rows, step.positive.rows);
+            }
+        }
+        area
     }
 
     /// Whether groups come by their weights.

@@ -1,146 +1,381 @@
-//! `scores`: the multiset of (score, class, weight) of all rows; what exact curves are made of.
+//! `scores`: the scores of all rows with their class and weight; what areas, curves and rates at thresholds are made of.
 //!
 //! ```text
-//!   key     order-preserving bits of the score (−0 as 0)
-//!   weight  bits of the weight, which is above zero, so its sign bit is free to hold the class
-//!   count   rows that agree in both: integers, so merging is exact
+//!   exact      per class the distinct scores with their counts: 4 bytes for a score that is a float32 number, 8 for any
+//!              other; rows of another weight than 1 as groups of (score, class, weight) with their count, 24 bytes
+//!   histogram  rows per bin of the top 18 bits of the score's key, at most 2^18 bins of which some thousands are used
 //! ```
-//! 24 bytes per distinct (score, class, weight), in one sorted run; new rows wait in a buffer that is sorted in when it
-//! reaches a quarter of the run, so that a row costs about 28 bytes at most and O(log n) time.
+//! A state is exact up to a budget of distinct (score, class, weight), then it becomes the histogram. Which of the two it is
+//! depends on the data and the budget alone: a part never has more distinct entries than the whole.
+//!
+//! Scores are kept as they are; that they are logits is remembered, for thresholds and bins on the scale of probabilities.
+
+mod histogram;
+mod leave_out;
+mod multiset;
+mod table;
+mod weighted;
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
 use fuseval_core::bytes::{Reader, Writer, damaged};
-use fuseval_core::state::count;
+use fuseval_core::ranking::ordered;
 use fuseval_core::{Result, State};
 
-use super::twofold::Twofold;
+use histogram::{Histogram, Score, single_key, single_score};
+pub(crate) use histogram::{bin, half_key};
+use multiset::Multiset;
+use table::Entry;
+pub(crate) use table::{ScoreTable, Step};
+use weighted::{Weighted, is_score, score_of};
 
-const CLASS: u64 = 1 << 63;
-const LEAST_PENDING: usize = 256;
-/// The keys of −∞ and ∞; keys beyond them are those of NaN.
-const LEAST_KEY: u64 = !f64::NEG_INFINITY.to_bits();
-const MOST_KEY: u64 = f64::INFINITY.to_bits() | CLASS;
-/// The key that −0 would have if it were not taken as 0.
-const NEGATIVE_ZERO: u64 = !(-0.0f64).to_bits();
+/// The distinct scores of a state of one fold, unless the run says otherwise.
+pub const DEFAULT_BUDGET: u64 = 1 << 24;
 
-/// Rows that agree in score, class and weight.
+/// How a score state is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Group {
-    key: u64,
-    weight: u64,
-    count: u64,
+pub enum Mode {
+    /// Exact up to the budget, then the histogram.
+    Auto,
+    /// Exact whatever it costs.
+    Exact,
+    /// The histogram from the first row on.
+    Histogram,
 }
 
-impl Group {
-    fn order(&self, other: &Self) -> Ordering {
-        (self.key, self.weight).cmp(&(other.key, other.weight))
+/// The scores of one class: float32 keys as long as all scores are float32 numbers.
+#[derive(Debug, Clone)]
+enum Class {
+    Narrow(Multiset<u32>),
+    Wide(Multiset<u64>),
+}
+
+impl Default for Class {
+    fn default() -> Self {
+        Self::Narrow(Multiset::default())
     }
 }
 
-/// All scores with their class and weight.
+/// The wide key of a narrow one.
+fn widened(key: u32) -> u64 {
+    ordered(f64::from(single_score(key)))
+}
+
+impl Class {
+    fn add(&mut self, score: f64) {
+        if let Self::Narrow(keys) = self {
+            let single = score as f32;
+            if f64::from(single) == score {
+                return keys.add(single_key(single));
+            }
+            *self = Self::Wide(keys.mapped(widened));
+        }
+        if let Self::Wide(keys) = self {
+            keys.add(ordered(score));
+        }
+    }
+
+    /// Calls `f` with each score and how often it occurs, in no order.
+    fn each(&self, f: &mut dyn FnMut(Score, u64)) {
+        match self {
+            Self::Narrow(keys) => keys.each(|key, count| f(Score::Narrow(key), count)),
+            Self::Wide(keys) => keys.each(|key, count| f(Score::Wide(score_of(key)), count)),
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        match (&mut *self, other) {
+            (Self::Narrow(own), Self::Narrow(other)) => own.merge(other),
+            (Self::Wide(own), Self::Wide(other)) => own.merge(other),
+            (Self::Wide(own), Self::Narrow(other)) => own.merge(&other.mapped(widened)),
+            (Self::Narrow(own), Self::Wide(other)) => {
+                let mut wide = own.mapped(widened);
+                wide.merge(other);
+                *self = Self::Wide(wide);
+            }
+        }
+    }
+
+    fn compact(&mut self) {
+        match self {
+            Self::Narrow(keys) => keys.compact(),
+            Self::Wide(keys) => keys.compact(),
+        }
+    }
+
+    fn distinct(&self) -> usize {
+        match self {
+            Self::Narrow(keys) => keys.distinct(),
+            Self::Wide(keys) => keys.distinct(),
+        }
+    }
+
+    /// The number of rows.
+    fn len(&self) -> u64 {
+        match self {
+            Self::Narrow(keys) => keys.len(),
+            Self::Wide(keys) => keys.len(),
+        }
+    }
+
+    /// An upper bound of the number of distinct scores, without sorting.
+    fn most_distinct(&self) -> usize {
+        match self {
+            Self::Narrow(keys) => keys.most_distinct(),
+            Self::Wide(keys) => keys.most_distinct(),
+        }
+    }
+
+    fn encode(&self, out: &mut Writer) {
+        match self {
+            Self::Narrow(keys) => {
+                out.u8(4);
+                keys.encode(out);
+            }
+            Self::Wide(keys) => {
+                out.u8(8);
+                keys.encode(out);
+            }
+        }
+    }
+
+    fn decode(input: &mut Reader<'_>) -> Result<Self> {
+        let narrow_only = |score: f64| f64::from(score as f32) == score;
+        match input.u8()? {
+            4 => Ok(Self::Narrow(Multiset::decode(input, |key| is_score(widened(key)))?)),
+            8 => {
+                let keys = Multiset::decode(input, is_score)?;
+                if keys.groups().all(|(key, _)| narrow_only(score_of(key))) {
+                    return Err(damaged("scores that need 8 bytes", "none that does"));
+                }
+                Ok(Self::Wide(keys))
+            }
+            other => Err(damaged("scores of 4 or 8 bytes", other.to_string())),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Content {
+    Exact(Exact),
+    Histogram(Histogram),
+}
+
 #[derive(Debug, Clone, Default)]
+struct Exact {
+    negative: Class,
+    positive: Class,
+    weighted: Weighted,
+    /// Rows added since the budget was last looked at.
+    unchecked: u64,
+}
+
+impl Exact {
+    fn compact(&mut self) {
+        self.negative.compact();
+        self.positive.compact();
+        self.weighted.compact();
+    }
+
+    /// Distinct (score, class, weight). Complete after [`Self::compact`].
+    fn distinct(&self) -> u64 {
+        (self.negative.distinct() + self.positive.distinct() + self.weighted.groups().len()) as u64
+    }
+
+    /// An upper bound of [`Self::distinct`], without sorting.
+    fn most_distinct(&self) -> u64 {
+        (self.negative.most_distinct() + self.positive.most_distinct() + self.weighted.most_groups()) as u64
+    }
+
+    /// The number of rows of weight 1.
+    fn rows(&self) -> u64 {
+        self.negative.len() + self.positive.len()
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.negative.merge(&other.negative);
+        self.positive.merge(&other.positive);
+        self.weighted.merge(&other.weighted);
+    }
+
+    /// Every group. Complete after [`Self::compact`].
+    fn groups_with_keys(&self) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = Vec::with_capacity(self.distinct() as usize);
+        let one = 1.0f64.to_bits();
+        for (class, positive) in [(&self.negative, false), (&self.positive, true)] {
+            match class {
+                Class::Narrow(keys) => {
+                    entries.extend(keys.groups().map(|(key, count)| (widened(key), positive, one, count)));
+                }
+                Class::Wide(keys) => entries.extend(keys.groups().map(|(key, count)| (key, positive, one, count))),
+            }
+        }
+        let weighted = self.weighted.groups().iter();
+        entries.extend(weighted.map(|group| (group.key, group.is_positive(), group.weight().to_bits(), group.count)));
+        entries
+    }
+
+    fn histogram(&self) -> Histogram {
+        if self.weighted.most_groups() == 0 {
+            let [negative, positive] = [&self.negative, &self.positive];
+            return Histogram::of_rows(self.rows(), [&|f| negative.each(f), &|f| positive.each(f)]);
+        }
+        let mut sorted = self.clone();
+        sorted.compact();
+        Histogram::of(sorted.groups())
+    }
+
+    /// (score, class, weight, count) of every group. Complete after [`Self::compact`].
+    fn groups(&self) -> impl Iterator<Item = (f64, bool, f64, u64)> + Clone {
+        let entry = |(key, positive, weight, count)| (score_of(key), positive, f64::from_bits(weight), count);
+        self.groups_with_keys().into_iter().map(entry)
+    }
+}
+
+/// All scores with their class and weight, or their histogram.
+#[derive(Debug, Clone)]
 pub struct Scores {
-    run: Vec<Group>,
-    pending: Vec<(u64, u64)>,
+    budget: u64,
+    content: Content,
+    /// Whether the scores are logits; never of a state without rows.
+    logits: bool,
 }
 
-/// All rows of one score: weights and counts of both classes.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Step {
-    /// (weight, rows) of each distinct weight among positives.
-    pub positive: Side,
-    /// The same among negatives.
-    pub negative: Side,
-}
-
-/// The rows of one class in a step.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Side {
-    /// Sum of the weights.
-    pub weight: f64,
-    /// Number of rows.
-    pub rows: u64,
-}
+/// The bit of the first byte that says that the scores are logits.
+const LOGITS: u8 = 2;
 
 impl Scores {
-    /// Adds a row. The weight is above zero and finite, the score not NaN.
-    pub fn add(&mut self, score: f64, positive: bool, weight: f64) {
-        self.pending.push((ordered(score), weight.to_bits() | if positive { CLASS } else { 0 }));
-        if self.pending.len() >= LEAST_PENDING.max(self.run.len() / 4) {
-            self.pending.sort_unstable();
-            self.run = merged(&self.run, grouped(&self.pending), self.pending.len());
-            self.pending.clear();
+    /// The state of no rows.
+    pub fn new(mode: Mode, budget: u64) -> Self {
+        let (budget, content) = match mode {
+            Mode::Histogram => (budget, Content::Histogram(Histogram::default())),
+            Mode::Exact => (u64::MAX, Content::Exact(Exact::default())),
+            Mode::Auto => (budget, Content::Exact(Exact::default())),
+        };
+        Self { budget, content, logits: false }
+    }
+
+    /// Bytes of a state of so many rows: with float32 scores of weight 1 that hardly repeat, and at most.
+    pub fn bytes(&self, rows: u64) -> (u64, u64) {
+        // A run and what waits to be sorted in, each with room to grow.
+        let exact = |bytes_per_row: u64| rows.min(self.budget) * bytes_per_row * 2;
+        let (typical_bins, all_bins) = (rows.min(8192) * 16, rows.min(1 << 18) * 64);
+        match &self.content {
+            Content::Exact(_) if rows <= self.budget => (exact(4), exact(24)),
+            Content::Exact(_) => (typical_bins.max(exact(4)), all_bins.max(exact(24))),
+            Content::Histogram(_) => (typical_bins, all_bins),
         }
     }
 
-    /// The largest weight, if there is one other than 1.
-    pub fn largest_weight(&self) -> Option<f64> {
-        let weights = self.run.iter().map(|group| group.weight).chain(self.pending.iter().map(|(_, weight)| *weight));
-        let weights = weights.map(|weight| f64::from_bits(weight & !CLASS));
-        let (largest, other) =
-            weights.fold((0.0, false), |(largest, other), weight| (weight.max(largest), other || weight != 1.0));
-        other.then_some(largest)
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        match &self.content {
+            Content::Exact(exact) => exact.most_distinct() == 0,
+            Content::Histogram(histogram) => histogram.is_empty(),
+        }
     }
 
-    /// Calls `f` with each distinct score in ascending order. Sums within a step are taken in the order of the weights, which
-    /// no split can change.
-    pub fn each_step(&self, mut f: impl FnMut(Step)) {
-        for groups in self.sorted().chunk_by(|a, b| a.key == b.key) {
-            let mut step = Step::default();
-            let (mut negative, mut positive) = (Twofold::default(), Twofold::default());
-            for group in groups {
-                let is_negative = group.weight & CLASS == 0;
-                let (side, sum) =
-                    if is_negative { (&mut step.negative, &mut negative) } else { (&mut step.positive, &mut positive) };
-                sum.add_product(f64::from_bits(group.weight & !CLASS), group.count as f64);
-                side.rows += group.count;
+    /// Says that the rows added are logits: called with the first rows or later.
+    pub fn are_logits(&mut self) {
+        self.logits = true;
+    }
+
+    /// Adds rows of weight 1; scores are not NaN.
+    pub fn add_rows(&mut self, labels: &[f64], scores: &[f64]) {
+        const CHUNK: usize = 256;
+        let Content::Exact(Exact {
+            negative: Class::Narrow(negative),
+            positive: Class::Narrow(positive),
+            unchecked,
+            ..
+        }) = &mut self.content
+        else {
+            return labels.iter().zip(scores).for_each(|(label, score)| self.add(*score, *label > 0.0, 1.0));
+        };
+        for (place, (some_labels, some_scores)) in labels.chunks(CHUNK).zip(scores.chunks(CHUNK)).enumerate() {
+            if some_scores.iter().any(|score| f64::from(*score as f32) != *score) {
+                // A score that is no float32 number: this and what follows goes the slow way.
+                let from = place * CHUNK;
+                let rest = labels.iter().zip(scores).skip(from);
+                return rest.for_each(|(label, score)| self.add(*score, *label > 0.0, 1.0));
             }
-            step.negative.weight = negative.value();
-            step.positive.weight = positive.value();
-            f(step);
+            // Both classes are written, and the place moves on for one of them: no branch to guess wrong.
+            let (mut keys, mut counts) = ([[0u32; CHUNK]; 2], [0usize; 2]);
+            let [negatives, positives] = &mut keys;
+            let [negative_count, positive_count] = &mut counts;
+            for (label, score) in some_labels.iter().zip(some_scores) {
+                let key = single_key(*score as f32);
+                let is_positive = *label > 0.0;
+                if let Some(slot) = negatives.get_mut(*negative_count) {
+                    *slot = key;
+                }
+                if let Some(slot) = positives.get_mut(*positive_count) {
+                    *slot = key;
+                }
+                *negative_count += usize::from(!is_positive);
+                *positive_count += usize::from(is_positive);
+            }
+            negative.extend(negatives.get(..*negative_count).unwrap_or_default());
+            positive.extend(positives.get(..*positive_count).unwrap_or_default());
+            *unchecked += some_labels.len() as u64;
+        }
+        if *unchecked > self.budget.max(4096) {
+            self.keep_to_budget();
         }
     }
 
-    /// The run with the waiting rows sorted in.
-    fn sorted(&self) -> Cow<'_, [Group]> {
-        if self.pending.is_empty() {
-            return Cow::Borrowed(&self.run);
+    /// Adds a row; the weight is finite and above zero, the score not NaN.
+    pub fn add(&mut self, score: f64, positive: bool, weight: f64) {
+        match &mut self.content {
+            Content::Histogram(histogram) => histogram.add(score, positive, weight),
+            Content::Exact(exact) => {
+                if weight != 1.0 {
+                    exact.weighted.add(score, positive, weight);
+                } else if positive {
+                    exact.positive.add(score);
+                } else {
+                    exact.negative.add(score);
+                }
+                exact.unchecked += 1;
+                if exact.unchecked > self.budget.max(4096) {
+                    self.keep_to_budget();
+                }
+            }
         }
-        let mut pending = self.pending.clone();
-        pending.sort_unstable();
-        Cow::Owned(merged(&self.run, grouped(&pending), pending.len()))
     }
-}
 
-/// Sorted rows as groups.
-fn grouped(rows: &[(u64, u64)]) -> impl Iterator<Item = Group> {
-    rows.chunk_by(|a, b| a == b).filter_map(|same| {
-        same.first().map(|(key, weight)| Group { key: *key, weight: *weight, count: same.len() as u64 })
-    })
-}
-
-/// Two sorted sequences as one, equal groups added up.
-fn merged(run: &[Group], other: impl Iterator<Item = Group>, other_len: usize) -> Vec<Group> {
-    let mut out = Vec::with_capacity(run.len() + other_len);
-    let mut run = run.iter().copied().peekable();
-    for group in other {
-        while let Some(before) = run.next_if(|next| next.order(&group) == Ordering::Less) {
-            out.push(before);
+    /// Becomes the histogram if there are more distinct entries than the budget allows.
+    fn keep_to_budget(&mut self) {
+        let Content::Exact(exact) = &mut self.content else { return };
+        exact.unchecked = 0;
+        if exact.most_distinct() <= self.budget {
+            return;
         }
-        let same = run.next_if(|next| next.order(&group) == Ordering::Equal);
-        out.push(Group { count: group.count + same.map_or(0, |same| same.count), ..group });
+        exact.compact();
+        if exact.distinct() > self.budget {
+            self.content = Content::Histogram(exact.histogram());
+        }
     }
-    out.extend(run);
-    out.shrink_to_fit();
-    out
-}
 
-/// Bits of a float that order as the float does; −0 and 0 are the same.
-fn ordered(score: f64) -> u64 {
-    let bits = (score + 0.0).to_bits();
-    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+    /// The state as its budget wants it.
+    fn within_budget(&self) -> Cow<'_, Self> {
+        match &self.content {
+            Content::Exact(exact) if exact.most_distinct() > self.budget => {
+                let mut settled = self.clone();
+                settled.keep_to_budget();
+                Cow::Owned(settled)
+            }
+            _ => Cow::Borrowed(self),
+        }
+    }
+
+    /// The state as a histogram.
+    fn histogram(&self) -> Cow<'_, Histogram> {
+        match &self.content {
+            Content::Histogram(histogram) => Cow::Borrowed(histogram),
+            Content::Exact(exact) => Cow::Owned(exact.histogram()),
+        }
+    }
 }
 
 impl State for Scores {
@@ -148,60 +383,63 @@ impl State for Scores {
     const VERSION: u16 = 1;
 
     fn merge(&mut self, other: &Self) -> Result<()> {
-        let (own, others) = (self.sorted(), other.sorted());
-        self.run = merged(&own, others.iter().copied(), others.len());
-        self.pending.clear();
+        self.logits |= other.logits;
+        match (&mut self.content, &other.content) {
+            (Content::Exact(own), Content::Exact(other)) => {
+                own.merge(other);
+                self.keep_to_budget();
+            }
+            (Content::Histogram(own), Content::Histogram(other)) => own.merge(other),
+            (Content::Histogram(own), Content::Exact(_)) => own.merge(&other.histogram()),
+            (Content::Exact(_), Content::Histogram(other)) => {
+                let mut histogram = self.histogram().into_owned();
+                histogram.merge(other);
+                self.content = Content::Histogram(histogram);
+            }
+        }
         Ok(())
     }
 
     fn encode(&self, out: &mut Writer) {
-        let groups = self.sorted();
-        out.u64(groups.len() as u64);
-        for group in groups.iter() {
-            out.u64(group.key);
-            out.u64(group.weight);
-            out.u64(group.count);
+        let logits = if self.logits { LOGITS } else { 0 };
+        match self.within_budget().into_owned().content {
+            Content::Exact(mut exact) => {
+                exact.compact();
+                out.u8(logits);
+                exact.negative.encode(out);
+                exact.positive.encode(out);
+                exact.weighted.encode(out);
+            }
+            Content::Histogram(histogram) => {
+                out.u8(1 | logits);
+                histogram.encode(out);
+            }
         }
     }
 
     fn decode(_version: u16, input: &mut Reader<'_>) -> Result<Self> {
-        let len = input.count(24)?;
-        let mut run: Vec<Group> = Vec::with_capacity(len);
-        for _ in 0..len {
-            let group = Group { key: input.u64()?, weight: input.u64()?, count: count(input)? };
-            let weight = f64::from_bits(group.weight & !CLASS);
-            let in_order = run.last().is_none_or(|last| last.order(&group) == Ordering::Less);
-            let is_score = (LEAST_KEY..=MOST_KEY).contains(&group.key) && group.key != NEGATIVE_ZERO;
-            if !in_order || !is_score || group.count == 0 || !weight.is_finite() || weight == 0.0 {
-                return Err(damaged("distinct scores in ascending order", "another order, count or weight"));
-            }
-            run.push(group);
+        let first = input.u8()?;
+        let content = match first & !LOGITS {
+            0 => Content::Exact(Exact {
+                negative: Class::decode(input)?,
+                positive: Class::decode(input)?,
+                weighted: Weighted::decode(input)?,
+                unchecked: 0,
+            }),
+            1 => Content::Histogram(Histogram::decode(input)?),
+            _ => return Err(damaged("scores or their histogram", first.to_string())),
+        };
+        let logits = first & LOGITS != 0;
+        let is_empty = match &content {
+            Content::Exact(exact) => exact.distinct() == 0,
+            Content::Histogram(histogram) => histogram.is_empty(),
+        };
+        if logits && is_empty {
+            return Err(damaged("logits", "no rows"));
         }
-        Ok(Self { run, pending: Vec::new() })
+        Ok(Self { budget: u64::MAX, content, logits })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_order_as_scores_do() {
-        let scores = [f64::NEG_INFINITY, -1.5, -1e-320, 0.0, 1e-320, 0.1, 1.0, f64::INFINITY];
-        assert!(scores.windows(2).all(|pair| ordered(pair[0]) < ordered(pair[1])));
-        assert_eq!(ordered(-0.0), ordered(0.0));
-    }
-
-    #[test]
-    fn many_rows_collapse_to_their_distinct_scores() {
-        let mut scores = Scores::default();
-        (0..10_000u32).for_each(|i| scores.add(f64::from(i * 7 % 100), i % 3 == 0, 1.0));
-        let (mut steps, mut rows) = (0, 0);
-        scores.each_step(|step| {
-            steps += 1;
-            rows += step.positive.rows + step.negative.rows;
-        });
-        assert_eq!((steps, rows), (100, 10_000));
-        assert!(scores.run.len() <= 200);
-    }
-}
+mod tests;

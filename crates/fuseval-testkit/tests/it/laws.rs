@@ -3,7 +3,7 @@
 use fuseval_core::random::KeyedRng;
 use fuseval_metrics::ALL;
 use fuseval_testkit::generate::{Shape, Table};
-use fuseval_testkit::{METRICS, laws, metric, naive};
+use fuseval_testkit::{LAWS_ONLY, laws, metric, metrics, naive};
 
 const SHAPES: [Shape; 6] = [
     Shape { segments: 12, longest: 8, grid: 0, weighted: false },
@@ -27,8 +27,8 @@ fn for_each_table(times: u64, mut f: impl FnMut(&Table, &mut KeyedRng)) {
 #[test]
 fn every_metric_of_the_catalogue_is_exercised() {
     for entry in ALL {
-        let named = METRICS.iter().any(|name| metric(name).id().name == entry.name);
-        assert!(named, "{} is in no law; add it to METRICS", entry.name);
+        let named = metrics().any(|name| metric(name).id().name == entry.name);
+        assert!(named, "{} is in no law; add it to a list of the naive implementation", entry.name);
     }
 }
 
@@ -36,7 +36,7 @@ fn every_metric_of_the_catalogue_is_exercised() {
 fn every_state_is_a_commutative_monoid_with_canonical_bytes() {
     let mut tables = Vec::new();
     for_each_table(4, |table, _| tables.push(table.clone()));
-    for name in METRICS {
+    for name in metrics() {
         for three in tables.windows(3) {
             laws::is_a_commutative_monoid(metric(name).as_ref(), [&three[0], &three[1], &three[2]]);
         }
@@ -46,7 +46,7 @@ fn every_state_is_a_commutative_monoid_with_canonical_bytes() {
 #[test]
 fn every_state_survives_hostile_bytes() {
     for_each_table(2, |table, rng| {
-        METRICS.iter().for_each(|name| laws::survives_hostile_bytes(metric(name).as_ref(), table, rng));
+        metrics().for_each(|name| laws::survives_hostile_bytes(metric(name).as_ref(), table, rng));
     });
 }
 
@@ -54,14 +54,18 @@ fn every_state_survives_hostile_bytes() {
 fn no_split_changes_a_bit() {
     for_each_table(20, |table, rng| {
         // `stable` follows the input order within a segment, which a split of whole segments keeps.
-        METRICS.iter().for_each(|name| laws::is_split_invariant(metric(name).as_ref(), table, rng));
+        metrics().for_each(|name| laws::is_split_invariant(metric(name).as_ref(), table, rng));
     });
 }
 
 #[test]
 fn the_scale_of_weights_changes_no_bit() {
     for_each_table(10, |table, _| {
-        METRICS.iter().for_each(|name| laws::ignores_the_scale_of_weights(metric(name).as_ref(), table));
+        // These hold sums of weights.
+        let sums = ["confusion_matrix", "reliability_curve"];
+        for metric in metrics().map(metric).filter(|metric| !sums.contains(&metric.id().name.as_str())) {
+            laws::ignores_the_scale_of_weights(metric.as_ref(), table);
+        }
     });
 }
 
@@ -69,9 +73,9 @@ fn the_scale_of_weights_changes_no_bit() {
 fn the_naive_implementation_agrees() {
     let mut compared = 0;
     for_each_table(25, |table, _| {
-        for name in METRICS {
+        for name in metrics().filter(|name| !LAWS_ONLY.contains(name)) {
             let metric = metric(name);
-            let ours = metric.finish(laws::state_of(metric.as_ref(), table).as_ref()).unwrap();
+            let ours = laws::value_of(metric.as_ref(), laws::state_of(metric.as_ref(), table).as_ref());
             match (ours.outcome.number(), naive::value(name, table)) {
                 (Some(ours), Some(theirs)) if theirs.is_infinite() => assert_eq!(ours, theirs, "{name}"),
                 // The naive sums round at every step: 1e-12 relative covers a few hundred rows.
@@ -84,17 +88,17 @@ fn the_naive_implementation_agrees() {
             compared += 1;
         }
     });
-    assert_eq!(compared, 25 * SHAPES.len() * METRICS.len());
+    assert_eq!(compared, 25 * SHAPES.len() * (metrics().count() - LAWS_ONLY.len()));
 }
 
 #[test]
 fn the_exact_area_lies_within_the_bound_of_the_thresholds() {
     for_each_table(25, |table, _| {
         let exact = metric("roc_auc");
-        let exact = exact.finish(laws::state_of(exact.as_ref(), table).as_ref()).unwrap().outcome.number();
+        let exact = laws::value_of(exact.as_ref(), laws::state_of(exact.as_ref(), table).as_ref()).outcome.number();
         for name in ["roc_auc[thresholds=10]", "roc_auc[thresholds=1000]", "roc_auc[thresholds=[0,0.25,0.5,0.75,1]]"] {
             let metric = metric(name);
-            let value = metric.finish(laws::state_of(metric.as_ref(), table).as_ref()).unwrap();
+            let value = laws::value_of(metric.as_ref(), laws::state_of(metric.as_ref(), table).as_ref());
             if let (Some(exact), Some(near)) = (exact, value.outcome.number()) {
                 assert!(
                     (exact - near).abs() <= value.error_bound + 1e-15,

@@ -3,8 +3,9 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use fuseval::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::Progress;
 
 /// A bar on standard error; where that is no terminal, or nobody wants one, nothing.
 pub(super) struct Bar {

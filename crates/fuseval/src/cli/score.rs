@@ -1,25 +1,45 @@
 //! `fuseval score`: a run file from arguments.
 
-use clap::{Args, ValueEnum};
-use fuseval::{Result, RunFile};
-
 use super::{Common, progress::Bar};
+use crate::run_file::OneOrMany;
+use crate::{Result, RunFile};
+use clap::builder::ArgPredicate;
+use clap::{Args, ValueEnum};
 
 /// Arguments of `fuseval score`.
 #[derive(Debug, Args)]
 pub(super) struct ScoreArguments {
     /// Files, globs or directories; Parquet and CSV
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "trec_run", value_name = "FILE")]
     files: Vec<String>,
     /// The label column
-    #[arg(long)]
-    label: String,
+    #[arg(
+        long,
+        required_unless_present = "trec_run",
+        default_value_if("trec_run", ArgPredicate::IsPresent, "relevance")
+    )]
+    label: Option<String>,
     /// The score column
-    #[arg(long)]
-    score: String,
+    #[arg(long, required_unless_present = "trec_run", default_value_if("trec_run", ArgPredicate::IsPresent, "score"))]
+    score: Option<String>,
+    /// TREC judgements, in the place of FILE
+    #[arg(long, value_name = "QRELS", requires = "trec_run", conflicts_with = "files")]
+    trec_qrels: Option<String>,
+    /// TREC run: retrieved documents with their scores
+    #[arg(long, value_name = "RUN", requires = "trec_qrels", conflicts_with = "files")]
+    trec_run: Option<String>,
+    /// Evaluate topics without retrieved documents too (-c of trec_eval)
+    #[arg(long, requires = "trec_run")]
+    trec_complete: bool,
+    /// Only the first N retrieved documents of a topic count (-M of trec_eval)
+    #[arg(long, value_name = "N", requires = "trec_run", value_parser = super::positive)]
+    trec_depth: Option<usize>,
     /// The columns of the segment key; takes commas and may be repeated
     #[arg(long, value_delimiter = ',', value_name = "COLUMN")]
     segment: Vec<String>,
+    /// The column that identifies an item, for rules about ties and duplicates
+    #[arg(long, value_name = "COLUMN")]
+    item: Option<String>,
     /// The weight column
     #[arg(long)]
     weight: Option<String>,
@@ -38,10 +58,16 @@ pub(super) struct ScoreArguments {
     /// A slice: a column, columns with commas, or a SQL predicate; may be repeated
     #[arg(long, value_name = "SPEC")]
     slice: Vec<String>,
+    /// Columns of lists, one list per row and all of one length: each place becomes a row; takes commas and may be repeated
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN")]
+    explode: Vec<String>,
     /// What to do with a NaN or null score or label
     #[arg(long, value_enum, default_value = "error")]
     on_invalid: OnInvalid,
-    /// The metrics, with commas; may be repeated
+    /// A named set of options for all metrics: sklearn or trec_eval
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// The metrics, with commas; may be repeated; `fuseval metrics` lists them
     #[arg(long, short, required = true, value_name = "LIST")]
     metrics: Vec<String>,
     #[command(flatten)]
@@ -69,15 +95,31 @@ enum OnInvalid {
 pub(super) fn score(arguments: &ScoreArguments) -> Result<()> {
     let common = &arguments.common;
     let run_file = run_file(arguments).with(&common.settings())?;
-    let evaluation = fuseval::evaluate_with(&run_file, &common.options(), &Bar::new(common.quiet))?;
+    if common.explain {
+        return super::print(&crate::explain(&run_file, &common.options())?);
+    }
+    let evaluation = crate::evaluate_with(&run_file, &common.options(), &Bar::new(common.quiet))?;
     common.print(&evaluation)
 }
 
 fn run_file(arguments: &ScoreArguments) -> RunFile {
-    use fuseval::run_file::{DataBlock, HeadBlock, KindWord, MetricEntry, OnInvalidWord, OneOrMany, Text};
+    use crate::run_file::{DataBlock, HeadBlock, KindWord, MetricEntry, OnInvalidWord, Text, TrecBlock};
+    let score = arguments.score.clone().unwrap_or_default();
+    let trec = arguments.trec_run.clone().zip(arguments.trec_qrels.clone()).map(|(run, qrels)| TrecBlock {
+        qrels,
+        run,
+        complete: arguments.trec_complete,
+        depth: arguments.trec_depth,
+    });
+    // Topics and documents of TREC files have fixed names.
+    let fixed = |name: &str| trec.as_ref().map(|_| name.to_string());
+    let segment = match fixed("topic") {
+        Some(topic) if arguments.segment.is_empty() => vec![topic],
+        _ => arguments.segment.clone(),
+    };
     let head = HeadBlock {
-        score: Some(arguments.score.clone()),
-        label: arguments.label.clone(),
+        score: Some(score.clone()),
+        label: arguments.label.clone().unwrap_or_default(),
         kind: match arguments.kind {
             Kind::Probability => KindWord::Probability,
             Kind::Logit => KindWord::Logit,
@@ -91,11 +133,15 @@ fn run_file(arguments: &ScoreArguments) -> RunFile {
     RunFile {
         data: DataBlock {
             path: arguments.files.clone().into(),
-            segment: arguments.segment.clone().into(),
+            segment: segment.into(),
+            item: arguments.item.clone().or_else(|| fixed("docno")),
             filter: arguments.filter.clone(),
+            trec,
+            explode: arguments.explode.clone().into(),
             ..DataBlock::default()
         },
-        heads: [(arguments.score.clone(), head)].into_iter().collect(),
+        preset: arguments.preset.clone(),
+        heads: [(score, head)].into_iter().collect(),
         metrics: arguments.metrics.iter().cloned().map(MetricEntry::Name).collect(),
         slices: arguments.slice.iter().map(|spec| slice(spec)).collect::<Vec<OneOrMany>>(),
         on_invalid: match arguments.on_invalid {
@@ -107,11 +153,11 @@ fn run_file(arguments: &ScoreArguments) -> RunFile {
 }
 
 /// Names with commas between them are columns; anything else is one column or one predicate.
-fn slice(spec: &str) -> fuseval::run_file::OneOrMany {
+fn slice(spec: &str) -> OneOrMany {
     let parts: Vec<String> = spec.split(',').map(|part| part.trim().to_string()).collect();
     let is_name = |part: &String| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
     if parts.len() > 1 && parts.iter().all(is_name) {
-        return fuseval::run_file::OneOrMany::Many(parts);
+        return OneOrMany::Many(parts);
     }
-    fuseval::run_file::OneOrMany::One(spec.to_string())
+    OneOrMany::One(spec.to_string())
 }

@@ -95,6 +95,10 @@ const WORDS: &[(&str, &str)] = &[
         "something that is neither a text nor a list of texts",
     ),
     ("data did not match any variant of untagged enum Text", "something that is not a single value"),
+    (
+        "data did not match any variant of untagged enum IntervalEntry",
+        "an interval that is neither `{level: 0.95}` nor `false`",
+    ),
     ("data did not match any variant of untagged enum MetricEntry", "a metric that is neither a name nor a map"),
     ("expected mapping start", "something that is not a map of keys and values"),
     ("expected sequence start", "something that is not a list"),

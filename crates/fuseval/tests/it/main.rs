@@ -8,4 +8,5 @@ mod invariance;
 mod memory;
 mod models;
 mod oracles;
+mod trec;
 mod worked_example;

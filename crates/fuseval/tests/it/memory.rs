@@ -1,4 +1,4 @@
-//! Memory does not grow with rows where it need not: ten times the rows, the same peak.
+//! Memory does not grow with rows where it need not: ten times the rows, the same peak. And many cells are small.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -28,6 +28,7 @@ fn write_log(path: &Path, rows: i64) {
             ("video_idx", integers(1000)),
             ("hour", integers(24)),
             ("weekday", integers(7)),
+            ("group", integers(10)),
         ];
         for name in FEATURES {
             columns.push((
@@ -108,4 +109,40 @@ fn ten_times_the_rows_take_the_same_memory() {
     eprintln!("peak memory: {small} KiB for 100,000 rows, {large} KiB for 1,000,000 rows");
     assert!(small > 10_000);
     assert!(large as f64 <= 1.2 * small as f64, "peak memory grew from {small} to {large} KiB");
+}
+
+/// 300 experiments × 3 heads × 12 metrics × 10 slices, each cell in 32 folds, on two threads that each have all cells.
+#[test]
+fn a_hundred_thousand_mean_type_cells_fit_in_a_gibibyte() {
+    if !cfg!(target_os = "linux") {
+        eprintln!("skipped: the high-water mark of memory is read from /proc");
+        return;
+    }
+    let metrics = "mae, rmse, log_loss, calibration, wmape, mape, precision@5, recall@5, ndcg@5, mrr, map, hit_rate@5";
+    for metric in fuseval_core::MetricId::parse_list(metrics).unwrap() {
+        let metric = fuseval_metrics::metric(&metric, &fuseval_core::Defaults::default()).unwrap();
+        let cell = 32 * metric.state_bytes(1000).0;
+        assert!(cell < 3000, "{} takes {cell} bytes in 32 folds", metric.id());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    write_log(&folder.path().join("log.parquet"), 6000);
+    let experiments: Vec<String> = (0..299)
+        .map(|place| format!("  - fill: {{feature: {}, with: {}, name: e{place}}}", FEATURES[place % 5], place))
+        .collect();
+    let run_file = folder.path().join("cells.yaml");
+    let text = format!(
+        "data: {{path: log.parquet, segment: request}}\n\
+         model: {{path: {}, backend: embedded}}\n\
+         heads:\n  pCTR: {{label: click, kind: probability}}\n  pGCTR30: {{label: click, kind: probability}}\n  \
+         pOCTR: {{label: click, kind: probability}}\n\
+         metrics: [{metrics}]\n\
+         slices: [group]\n\
+         experiments:\n{}\n",
+        testdata("kuairand/models/multi_head.onnx").display(),
+        experiments.join("\n")
+    );
+    std::fs::write(&run_file, text).unwrap();
+    let peak = peak_kib(&run_file);
+    eprintln!("peak memory: {peak} KiB for 300 experiments x 3 heads x 12 metrics x 11 slices in 32 folds");
+    assert!(peak <= 1 << 20, "{peak} KiB");
 }

@@ -1,0 +1,377 @@
+//! The score histogram: rows by the top 18 bits of the order-preserving key of their score, rounded to float32. Where every
+//! score is a float16 number the bins are the 16 bits of that type, and nothing is lost.
+//!
+//! Bins merge by addition: integers for rows of weight 1, exact sums for other weights.
+
+use std::collections::BTreeMap;
+
+use fuseval_core::bytes::{Reader, Writer, damaged};
+use fuseval_core::{ExactSum, Result, state};
+
+use super::multiset::Multiset;
+
+/// Bits of the float32 key that a bin keeps.
+const SHIFT: u32 = 32 - 18;
+const MOST_HALF: u32 = 1 << 16;
+const MOST_BIN: u32 = 1 << 18;
+
+/// Rows per bin and class.
+#[derive(Debug, Clone)]
+pub(super) struct Histogram {
+    /// Whether bins are float16 keys.
+    half: bool,
+    /// Rows of weight 1: bin · 2 + class.
+    rows: Multiset<u32>,
+    /// Rows of other weights and the sums of their weights, by the same number.
+    weights: BTreeMap<u32, (u64, ExactSum)>,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self { half: true, rows: Multiset::default(), weights: BTreeMap::new() }
+    }
+}
+
+/// Calls its argument with each score of a class and how often it occurs.
+pub(super) type EachScore<'a> = dyn Fn(&mut dyn FnMut(Score, u64)) + 'a;
+
+/// A score, or the float32 key that stands for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Score {
+    Narrow(u32),
+    Wide(f64),
+}
+
+impl Score {
+    fn value(self) -> f64 {
+        match self {
+            Self::Narrow(key) => f64::from(single_score(key)),
+            Self::Wide(score) => score,
+        }
+    }
+}
+
+/// Fewer rows than this are counted in a tree, not in an array of all bins.
+const FEWEST_DENSE: u64 = 1 << 16;
+
+/// A bin: the scores it holds and the rows of both classes.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Bin {
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) rows: [u64; 2],
+    pub(super) weight: [f64; 2],
+}
+
+impl Histogram {
+    pub(super) fn add(&mut self, score: f64, positive: bool, weight: f64) {
+        let place = self.place(score, positive);
+        if weight == 1.0 {
+            self.rows.add(place);
+        } else {
+            self.add_weights(place, 1, weight);
+        }
+    }
+
+    fn add_weights(&mut self, place: u32, count: u64, weight: f64) {
+        let (rows, sum) = self.weights.entry(place).or_default();
+        *rows += count;
+        sum.add_product(weight, count as f64);
+    }
+
+    fn merge_weights(&mut self, place: u32, (rows, sum): &(u64, ExactSum)) {
+        let (own_rows, own_sum) = self.weights.entry(place).or_default();
+        *own_rows += rows;
+        own_sum.merge(sum);
+    }
+
+    /// The histogram of groups of rows (score, class, weight, count).
+    pub(super) fn of(groups: impl Iterator<Item = (f64, bool, f64, u64)> + Clone) -> Self {
+        let mut histogram =
+            Self { half: groups.clone().all(|(score, ..)| half_key(score).is_some()), ..Self::default() };
+        let mut rows: BTreeMap<u32, u64> = BTreeMap::new();
+        for (score, positive, weight, count) in groups {
+            let place = histogram.place(score, positive);
+            if weight == 1.0 {
+                *rows.entry(place).or_default() += count;
+            } else {
+                histogram.add_weights(place, count, weight);
+            }
+        }
+        histogram.rows = Multiset::of(&rows);
+        histogram
+    }
+
+    /// The histogram of rows of weight 1, given class by class: `each` calls its argument with each score, its float32 key if
+    /// it has one, and how often it occurs.
+    pub(super) fn of_rows(rows: u64, classes: [&EachScore<'_>; 2]) -> Self {
+        let mut half = true;
+        classes.iter().for_each(|each| each(&mut |score, _| half = half && half_key(score.value()).is_some()));
+        let place = |score: Score| match (half, score) {
+            (true, score) => half_key(score.value()).unwrap_or_default(),
+            (false, Score::Narrow(key)) => key >> SHIFT,
+            (false, Score::Wide(score)) => bin(score),
+        };
+        let rows = if rows < FEWEST_DENSE {
+            let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+            for (class, each) in (0u32..).zip(classes) {
+                each(&mut |score, count| *counts.entry(2 * place(score) + class).or_default() += count);
+            }
+            Multiset::of(&counts)
+        } else {
+            let mut counts = vec![0u64; 2 * MOST_BIN as usize];
+            for (class, each) in (0u32..).zip(classes) {
+                each(&mut |score, count| {
+                    if let Some(slot) = counts.get_mut((2 * place(score) + class) as usize) {
+                        *slot += count;
+                    }
+                });
+            }
+            Multiset::of_sorted((0u32..).zip(counts).filter(|(_, count)| *count > 0))
+        };
+        Self { half, rows, weights: BTreeMap::new() }
+    }
+
+    /// The bin of a score, times two, plus the class.
+    fn place(&mut self, score: f64, positive: bool) -> u32 {
+        let half = if self.half { half_key(score) } else { None };
+        if self.half && half.is_none() {
+            self.widen();
+        }
+        2 * half.unwrap_or_else(|| bin(score)) + u32::from(positive)
+    }
+
+    /// From float16 keys to the bins of all scores: each float16 number lies in one of them.
+    fn widen(&mut self) {
+        let wide = |place: u32| 2 * bin(half_score(place / 2)) + place % 2;
+        let mut rows: BTreeMap<u32, u64> = BTreeMap::new();
+        self.rows.each(|place, count| *rows.entry(wide(place)).or_default() += count);
+        self.rows = Multiset::of(&rows);
+        for (place, weights) in std::mem::take(&mut self.weights) {
+            self.merge_weights(wide(place), &weights);
+        }
+        self.half = false;
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        let mut widened;
+        let mut other = other;
+        if self.half != other.half {
+            if self.half {
+                self.widen();
+            } else {
+                widened = other.clone();
+                widened.widen();
+                other = &widened;
+            }
+        }
+        self.rows.merge(&other.rows);
+        for (place, weights) in &other.weights {
+            self.merge_weights(*place, weights);
+        }
+    }
+
+    /// The bins in ascending order.
+    pub(super) fn bins(&self) -> Vec<Bin> {
+        let mut rows = self.rows.clone();
+        rows.compact();
+        let mut bins: BTreeMap<u32, Bin> = BTreeMap::new();
+        let blank = |place: u32| {
+            let (low, high) = if self.half { (half_score(place / 2), half_score(place / 2)) } else { range(place / 2) };
+            Bin { low, high, ..Bin::default() }
+        };
+        let mut weighted = self.weights.clone();
+        for (place, count) in rows.groups() {
+            let (_, sum) = weighted.entry(place).or_default();
+            sum.add(count as f64);
+            let bin = bins.entry(place / 2).or_insert_with(|| blank(place));
+            if let Some(side) = bin.rows.get_mut(place as usize % 2) {
+                *side = count;
+            }
+        }
+        for (place, (rows, sum)) in weighted {
+            let bin = bins.entry(place / 2).or_insert_with(|| blank(place));
+            let class = place as usize % 2;
+            if let (Some(count), Some(weight)) = (bin.rows.get_mut(class), bin.weight.get_mut(class)) {
+                *count += rows;
+                *weight = sum.value();
+            }
+        }
+        bins.into_values().collect()
+    }
+
+    /// Rows and exact weight of both classes.
+    pub(super) fn sums(&self) -> [(u64, ExactSum); 2] {
+        let mut sums = [(0, ExactSum::new()), (0, ExactSum::new())];
+        let [negative, positive] = &mut sums;
+        let mut add = |place: u32, rows: u64, f: &dyn Fn(&mut ExactSum)| {
+            let (count, sum) = if place % 2 == 1 { &mut *positive } else { &mut *negative };
+            *count += rows;
+            f(sum);
+        };
+        self.rows.each(|place, rows| add(place, rows, &|sum| sum.add(rows as f64)));
+        for (place, (rows, weight)) in &self.weights {
+            add(*place, *rows, &|sum| sum.merge(weight));
+        }
+        sums
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.len() == 0 && self.weights.is_empty()
+    }
+
+    pub(super) fn is_weighted(&self) -> bool {
+        !self.weights.is_empty()
+    }
+
+    pub(super) fn encode(&self, out: &mut Writer) {
+        out.u8(u8::from(self.half));
+        let mut rows = self.rows.clone();
+        rows.compact();
+        rows.encode(out);
+        out.u64(self.weights.len() as u64);
+        for (place, (rows, sum)) in &self.weights {
+            out.u32(*place);
+            out.u64(*rows);
+            sum.encode(out);
+        }
+    }
+
+    pub(super) fn decode(input: &mut Reader<'_>) -> Result<Self> {
+        let wrong = || damaged("bins of scores in ascending order", "another bin or sum");
+        let half = match input.u8()? {
+            0 => false,
+            1 => true,
+            _ => return Err(wrong()),
+        };
+        let most = if half { 2 * MOST_HALF } else { 2 * MOST_BIN };
+        let rows = Multiset::decode(input, |place: u32| place < most)?;
+        let mut weights = BTreeMap::new();
+        let mut last = None;
+        for _ in 0..input.count(16)? {
+            let place = input.u32()?;
+            let rows = state::count(input)?;
+            let sum = ExactSum::decode(input)?;
+            let fits = place < most && last.is_none_or(|last| last < place);
+            if !fits || rows == 0 || !(sum.value() > 0.0 && sum.value().is_finite()) {
+                return Err(wrong());
+            }
+            last = Some(place);
+            weights.insert(place, (rows, sum));
+        }
+        Ok(Self { half, rows, weights })
+    }
+}
+
+/// The order-preserving bits of a float32.
+pub(super) fn single_key(score: f32) -> u32 {
+    let bits = (score + 0.0).to_bits();
+    if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
+}
+
+/// The float32 of its order-preserving bits.
+pub(super) fn single_score(key: u32) -> f32 {
+    f32::from_bits(if key >> 31 == 1 { key & !(1 << 31) } else { !key })
+}
+
+/// The bin of a score.
+pub(crate) fn bin(score: f64) -> u32 {
+    single_key(score as f32) >> SHIFT
+}
+
+/// The least and the greatest score of a bin: half a step of float32 beyond the least and the greatest float32, up to where
+/// scores are rounded to another bin.
+fn range(bin: u32) -> (f64, f64) {
+    let low = single_score(bin << SHIFT);
+    let high = single_score(bin << SHIFT | ((1 << SHIFT) - 1));
+    // The bins of the infinities end in NaN, or begin with it.
+    let (low, high) = (if low.is_nan() { high } else { low }, if high.is_nan() { low } else { high });
+    let (low, high) = (low.max(f32::NEG_INFINITY), high.min(f32::INFINITY));
+    (halfway(low.next_down(), low), halfway(high, high.next_up()))
+}
+
+/// The score between two neighbouring float32 numbers, or equal infinities, that is as near to one as to the other.
+fn halfway(low: f32, high: f32) -> f64 {
+    /// Scores from here on are rounded to infinity.
+    const MOST: f64 = (f32::MAX as f64) + (1u128 << 103) as f64;
+    match (low == high, low.is_infinite(), high.is_infinite()) {
+        (true, ..) => f64::from(low),
+        (_, true, _) => -MOST,
+        (.., true) => MOST,
+        _ => (f64::from(low) + f64::from(high)) / 2.0,
+    }
+}
+
+/// The order-preserving bits of a score that is a float16 number, −0 as 0.
+pub(crate) fn half_key(score: f64) -> Option<u32> {
+    let single = score as f32;
+    if f64::from(single) != score {
+        return None;
+    }
+    let bits = single.to_bits();
+    let (sign, exponent, mantissa) = (bits >> 31, (bits >> 23 & 0xff) as i32, bits & 0x7f_ffff);
+    let magnitude = match exponent {
+        0xff if mantissa == 0 => 0x7c00,
+        0 if mantissa == 0 => 0,
+        113..=142 if mantissa & 0x1fff == 0 => ((exponent - 112) as u32) << 10 | mantissa >> 13,
+        103..=112 => {
+            // A subnormal of float16: the leading one becomes a bit of the fraction.
+            let shift = (126 - exponent) as u32;
+            let whole = mantissa | 1 << 23;
+            if whole & ((1 << shift) - 1) != 0 {
+                return None;
+            }
+            whole >> shift
+        }
+        _ => return None,
+    };
+    Some(if sign == 1 && magnitude > 0 { 0x7fff - magnitude } else { magnitude | 0x8000 })
+}
+
+/// The float16 number of its order-preserving bits.
+fn half_score(key: u32) -> f64 {
+    let (negative, magnitude) = if key & 0x8000 == 0 { (true, 0x7fff - key) } else { (false, key & 0x7fff) };
+    let (exponent, mantissa) = (magnitude >> 10, f64::from(magnitude & 0x3ff));
+    let value = match exponent {
+        0 => mantissa * 2f64.powi(-24),
+        31 => f64::INFINITY,
+        _ => (1024.0 + mantissa) * 2f64.powi(exponent as i32 - 25),
+    };
+    if negative { -value } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn float16_numbers_keep_their_bits_and_order() {
+        let mut last = f64::NEG_INFINITY;
+        for key in 0x7fff - 0x7c00..=0x8000 + 0x7c00 {
+            let score = half_score(key);
+            if key == 0x7fff {
+                continue;
+            }
+            assert_eq!(half_key(score), Some(key), "{score}");
+            assert!(score > last || key == 0x7fff - 0x7c00, "{score}");
+            last = score;
+        }
+        assert_eq!(half_key(-0.0), half_key(0.0));
+        for score in [0.1, 65_536.0, 1e-9, 2f64.powi(-25), 1.0 + 2f64.powi(-11)] {
+            assert_eq!(half_key(score), None, "{score}");
+        }
+    }
+
+    #[test]
+    fn a_bin_holds_the_scores_of_its_range() {
+        for score in [-1e30f32, -0.1, -1e-40, 0.0, 1e-40, 0.1, 0.999, 1.0, 3e38, f32::INFINITY] {
+            let (low, high) = range(bin(f64::from(score)));
+            assert!(low <= f64::from(score) && f64::from(score) <= high, "{score}: {low} {high}");
+            let inside =
+                |end: f64, inward: f64| bin(end) == bin(f64::from(score)) || bin(inward) == bin(f64::from(score));
+            assert!(inside(low, low.next_up()) && inside(high, high.next_down()), "{score}: {low} {high}");
+            let outside = |end: f64, outward: f64| end.is_infinite() || bin(outward) != bin(f64::from(score));
+            assert!(outside(low, low.next_down()) && outside(high, high.next_up()), "{score}: {low} {high}");
+        }
+    }
+}

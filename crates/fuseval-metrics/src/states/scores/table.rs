@@ -1,0 +1,375 @@
+//! The scores of a cell at the end: steps of equal score (bins of the histogram) in order, for all folds together and without
+//! each fold. Made once for all metrics that share the state.
+
+use fuseval_core::{ExactSum, Folds, Tally};
+
+use super::histogram::{Histogram, single_score};
+use super::leave_out::without_each;
+use super::weighted::score_of;
+use super::{Class, Content, Exact, Scores};
+use crate::states::radix;
+use crate::states::twofold::Twofold;
+
+/// The rows of one class in a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Side {
+    /// The number of rows.
+    pub(crate) rows: u64,
+    /// The sum of their weights.
+    pub(crate) weight: f64,
+}
+
+impl Side {
+    fn of_rows(rows: usize) -> Self {
+        Self { rows: rows as u64, weight: rows as f64 }
+    }
+}
+
+/// All rows of one score, or of one bin of scores.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Step {
+    /// The least score it may hold.
+    pub(crate) low: f64,
+    /// The greatest score it may hold; the same as `low` for exact scores.
+    pub(crate) high: f64,
+    /// Rows of the negative class.
+    pub(crate) negative: Side,
+    /// Rows of the positive class.
+    pub(crate) positive: Side,
+}
+
+/// Rows and weights of both classes, and of both together, each sum rounded once.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Totals {
+    negative: Side,
+    positive: Side,
+    weight: f64,
+}
+
+impl Totals {
+    fn of_rows(negative: usize, positive: usize) -> Self {
+        Self {
+            negative: Side::of_rows(negative),
+            positive: Side::of_rows(positive),
+            weight: (negative + positive) as f64,
+        }
+    }
+
+    /// From the rows and the exact weight of each class.
+    pub(super) fn of_sums([negative, positive]: [(u64, ExactSum); 2]) -> Self {
+        let side = |(rows, sum): &(u64, ExactSum)| Side { rows: *rows, weight: sum.value() };
+        let (negative_side, positive_side) = (side(&negative), side(&positive));
+        let (_, mut weight) = negative;
+        weight.merge(&positive.1);
+        Self { negative: negative_side, positive: positive_side, weight: weight.value() }
+    }
+}
+
+/// The steps of a state.
+#[derive(Debug, Clone)]
+pub(crate) struct ScoreTable {
+    content: Rows,
+    totals: Totals,
+    /// Whether some row has another weight than 1.
+    pub(crate) weighted: bool,
+    /// Whether each step is one score.
+    pub(crate) exact: bool,
+    /// Whether the scores are logits.
+    pub(crate) logits: bool,
+}
+
+/// Rows of weight 1 whose scores hardly repeat are kept as sorted keys; everything else as steps.
+#[derive(Debug, Clone)]
+enum Rows {
+    Steps(Vec<Step>),
+    Narrow { negative: Vec<u32>, positive: Vec<u32> },
+    Wide { negative: Vec<u64>, positive: Vec<u64> },
+}
+
+/// Steps in ascending order; from the back in descending order.
+#[derive(Debug, Clone)]
+pub(crate) enum Steps<'a> {
+    Made(std::slice::Iter<'a, Step>),
+    Narrow { negative: &'a [u32], positive: &'a [u32] },
+    Wide { negative: &'a [u64], positive: &'a [u64] },
+}
+
+impl Iterator for Steps<'_> {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        match self {
+            Self::Made(steps) => steps.next().copied(),
+            Self::Narrow { negative, positive } => {
+                first(negative, positive).map(|step| step.scored(|key| f64::from(single_score(key))))
+            }
+            Self::Wide { negative, positive } => first(negative, positive).map(|step| step.scored(score_of)),
+        }
+    }
+}
+
+impl DoubleEndedIterator for Steps<'_> {
+    fn next_back(&mut self) -> Option<Step> {
+        match self {
+            Self::Made(steps) => steps.next_back().copied(),
+            Self::Narrow { negative, positive } => {
+                last(negative, positive).map(|step| step.scored(|key| f64::from(single_score(key))))
+            }
+            Self::Wide { negative, positive } => last(negative, positive).map(|step| step.scored(score_of)),
+        }
+    }
+}
+
+/// The rows of one key: (key, negative rows, positive rows).
+struct KeyStep<K>(K, usize, usize);
+
+impl<K> KeyStep<K> {
+    fn scored(self, score: impl Fn(K) -> f64) -> Step {
+        let Self(key, negative, positive) = self;
+        let score = score(key);
+        Step { low: score, high: score, negative: Side::of_rows(negative), positive: Side::of_rows(positive) }
+    }
+}
+
+/// Takes the rows of the least key.
+fn first<K: Copy + Ord>(negative: &mut &[K], positive: &mut &[K]) -> Option<KeyStep<K>> {
+    let key = match (negative.first(), positive.first()) {
+        (Some(a), Some(b)) => *a.min(b),
+        (a, b) => *a.or(b)?,
+    };
+    let take = |keys: &mut &[K]| {
+        let count = keys.iter().take_while(|other| **other == key).count();
+        *keys = keys.get(count..).unwrap_or_default();
+        count
+    };
+    Some(KeyStep(key, take(negative), take(positive)))
+}
+
+/// Takes the rows of the greatest key.
+fn last<K: Copy + Ord>(negative: &mut &[K], positive: &mut &[K]) -> Option<KeyStep<K>> {
+    let key = match (negative.last(), positive.last()) {
+        (Some(a), Some(b)) => *a.max(b),
+        (a, b) => *a.or(b)?,
+    };
+    let take = |keys: &mut &[K]| {
+        let count = keys.iter().rev().take_while(|other| **other == key).count();
+        *keys = keys.get(..keys.len() - count).unwrap_or_default();
+        count
+    };
+    Some(KeyStep(key, take(negative), take(positive)))
+}
+
+impl ScoreTable {
+    /// A table of steps in ascending order.
+    pub(super) fn of_steps((steps, totals): (Vec<Step>, Totals), weighted: bool, exact: bool) -> Self {
+        Self { content: Rows::Steps(steps), totals, weighted, exact, logits: false }
+    }
+
+    fn empty() -> Self {
+        Self::of_steps((Vec::new(), Totals::default()), false, true)
+    }
+
+    /// The steps of one state.
+    pub(crate) fn of(state: &Scores) -> Self {
+        Self::of_states(&[state])
+    }
+
+    /// The steps of all folds together. They are exact where every fold is.
+    pub(crate) fn of_folds(folds: &Folds<Scores>) -> Self {
+        Self::of_states(&folds.states().iter().collect::<Vec<_>>())
+    }
+
+    /// The steps without each fold, in the order of the folds.
+    pub(crate) fn without_each(folds: &Folds<Scores>) -> Vec<Self> {
+        let logits = folds.states().iter().any(|state| state.logits);
+        without_each(folds).into_iter().map(|table| Self { logits, ..table }).collect()
+    }
+
+    fn of_states(states: &[&Scores]) -> Self {
+        Self { logits: states.iter().any(|state| state.logits), ..Self::of_contents(states) }
+    }
+
+    fn of_contents(states: &[&Scores]) -> Self {
+        let settled: Vec<std::borrow::Cow<'_, Scores>> = states.iter().map(|state| state.within_budget()).collect();
+        let exact: Option<Vec<&Exact>> = settled
+            .iter()
+            .map(|state| match &state.content {
+                Content::Exact(exact) => Some(exact),
+                Content::Histogram(_) => None,
+            })
+            .collect();
+        let Some(exact) = exact else {
+            let mut sum = Histogram::default();
+            settled.iter().for_each(|state| sum.merge(&state.histogram()));
+            return Self::of_histogram(&sum);
+        };
+        if exact.iter().all(|exact| exact.weighted.is_empty()) {
+            let repeats = |exact: &Exact| (exact.rows(), exact.most_distinct());
+            let (rows, distinct) = exact.iter().map(|exact| repeats(exact)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+            if rows < 2 * distinct {
+                return Self::of_keys(&exact);
+            }
+        }
+        let mut sum = Exact::default();
+        exact.iter().for_each(|exact| sum.merge(exact));
+        sum.compact();
+        Self::of_steps(steps_of(&mut sum.groups_with_keys()), !sum.weighted.is_empty(), true)
+    }
+
+    /// Sorted keys of rows of weight 1.
+    fn of_keys(exact: &[&Exact]) -> Self {
+        let narrow = exact
+            .iter()
+            .all(|exact| matches!((&exact.negative, &exact.positive), (Class::Narrow(_), Class::Narrow(_))));
+        let content = if narrow {
+            let keys = |class: fn(&Exact) -> &Class| {
+                let mut keys = Vec::with_capacity(exact.iter().map(|exact| class(exact).len() as usize).sum());
+                for exact in exact {
+                    if let Class::Narrow(set) = class(exact) {
+                        set.append_to(&mut keys);
+                    }
+                }
+                radix::sort(&mut keys);
+                keys
+            };
+            Rows::Narrow { negative: keys(|exact| &exact.negative), positive: keys(|exact| &exact.positive) }
+        } else {
+            let keys = |class: fn(&Exact) -> &Class| {
+                let mut keys = Vec::new();
+                for exact in exact {
+                    match class(exact) {
+                        Class::Narrow(set) => set.mapped(super::widened).append_to(&mut keys),
+                        Class::Wide(set) => set.append_to(&mut keys),
+                    }
+                }
+                radix::sort(&mut keys);
+                keys
+            };
+            Rows::Wide { negative: keys(|exact| &exact.negative), positive: keys(|exact| &exact.positive) }
+        };
+        let totals = match &content {
+            Rows::Narrow { negative, positive } => Totals::of_rows(negative.len(), positive.len()),
+            Rows::Wide { negative, positive } => Totals::of_rows(negative.len(), positive.len()),
+            Rows::Steps(_) => Totals::default(),
+        };
+        Self { content, totals, weighted: false, exact: true, logits: false }
+    }
+
+    pub(super) fn of_histogram(histogram: &Histogram) -> Self {
+        let steps = histogram.bins().into_iter().map(|bin| {
+            let side = |class: usize| Side {
+                rows: bin.rows.get(class).copied().unwrap_or_default(),
+                weight: bin.weight.get(class).copied().unwrap_or_default(),
+            };
+            Step { low: bin.low, high: bin.high, negative: side(0), positive: side(1) }
+        });
+        let steps: Vec<Step> = steps.collect();
+        // Bins of float16 numbers hold one score each.
+        let exact = steps.iter().all(|step| step.low == step.high);
+        Self::of_steps((steps, Totals::of_sums(histogram.sums())), histogram.is_weighted(), exact)
+    }
+
+    /// The steps in ascending order of score; each holds a row. `rev()` for descending order.
+    pub(crate) fn steps(&self) -> Steps<'_> {
+        match &self.content {
+            Rows::Steps(steps) => Steps::Made(steps.iter()),
+            Rows::Narrow { negative, positive } => Steps::Narrow { negative, positive },
+            Rows::Wide { negative, positive } => Steps::Wide { negative, positive },
+        }
+    }
+
+    /// Where every row weighs 1 and scores hardly repeat: for each run of positive rows of one score its length, the number of
+    /// negative rows below it, and of those that tie with it.
+    pub(crate) fn each_positive_run(&self, mut f: impl FnMut(u64, u64, u64)) -> bool {
+        match &self.content {
+            Rows::Steps(_) => return false,
+            Rows::Narrow { negative, positive } => each_run(negative, positive, &mut f),
+            Rows::Wide { negative, positive } => each_run(negative, positive, &mut f),
+        }
+        true
+    }
+
+    /// Rows and weight of both classes: (negative, positive).
+    pub(crate) fn totals(&self) -> (Side, Side) {
+        (self.totals.negative, self.totals.positive)
+    }
+
+    /// The counts and the weight that go with a value of these steps.
+    pub(crate) fn tally(&self) -> (Tally, f64) {
+        let n = self.totals.negative.rows + self.totals.positive.rows;
+        (Tally { n, ..Tally::default() }, self.totals.weight)
+    }
+
+    /// How it was computed.
+    pub(crate) fn mode(&self) -> &'static str {
+        if self.exact { "exact" } else { "histogram" }
+    }
+}
+
+fn each_run<K: Copy + Ord>(mut negative: &[K], mut positive: &[K], f: &mut impl FnMut(u64, u64, u64)) {
+    let mut below = 0;
+    while let Some(key) = positive.first().copied() {
+        let run = positive.iter().take_while(|other| **other == key).count();
+        let before = negative.iter().take_while(|other| **other < key).count();
+        negative = negative.get(before..).unwrap_or_default();
+        below += before as u64;
+        let tied = negative.iter().take_while(|other| **other == key).count();
+        f(run as u64, below, tied as u64);
+        negative = negative.get(tied..).unwrap_or_default();
+        below += tied as u64;
+        positive = positive.get(run..).unwrap_or_default();
+    }
+}
+
+/// Rows that agree: key, class, bits of the weight, and their number.
+pub(super) type Entry = (u64, bool, u64, u64);
+
+/// The steps of entries, which are sorted here. Sums within a step are taken in the order of the weights, which no split can
+/// change; entries that agree are added up first.
+pub(super) fn steps_of(entries: &mut [Entry]) -> (Vec<Step>, Totals) {
+    entries.sort_unstable();
+    steps_of_sorted(entries.iter().copied())
+}
+
+/// The steps of entries in ascending order.
+pub(super) fn steps_of_sorted(entries: impl Iterator<Item = Entry>) -> (Vec<Step>, Totals) {
+    let mut sums = [(0, ExactSum::new()), (0, ExactSum::new())];
+    let mut steps: Vec<Step> = Vec::new();
+    let mut open: Option<(u64, Step, [Twofold; 2])> = None;
+    let close = |open: Option<(u64, Step, [Twofold; 2])>, steps: &mut Vec<Step>| {
+        if let Some((_, mut step, [negative, positive])) = open {
+            step.negative.weight = negative.value();
+            step.positive.weight = positive.value();
+            steps.push(step);
+        }
+    };
+    let mut entries = entries.peekable();
+    while let Some((key, positive, weight, mut count)) = entries.next() {
+        while let Some((.., more)) = entries.next_if(|next| (next.0, next.1, next.2) == (key, positive, weight)) {
+            count += more;
+        }
+        if let Some((rows, sum)) = sums.get_mut(usize::from(positive)) {
+            *rows += count;
+            sum.add_product(f64::from_bits(weight), count as f64);
+        }
+        if open.as_ref().is_none_or(|(other, ..)| *other != key) {
+            close(open.take(), &mut steps);
+            let score = score_of(key);
+            open = Some((key, Step { low: score, high: score, ..Step::default() }, Default::default()));
+        }
+        if let Some((_, step, [negative_sum, positive_sum])) = &mut open {
+            let (side, sum) =
+                if positive { (&mut step.positive, positive_sum) } else { (&mut step.negative, negative_sum) };
+            side.rows += count;
+            sum.add_product(f64::from_bits(weight), count as f64);
+        }
+    }
+    close(open, &mut steps);
+    (steps, Totals::of_sums(sums))
+}
+
+impl Default for ScoreTable {
+    fn default() -> Self {
+        Self::empty()
+    }
+}

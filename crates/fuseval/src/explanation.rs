@@ -1,0 +1,64 @@
+//! `--explain`: what a run would do, and what its states would take.
+
+use std::fmt::Write;
+
+use fuseval_core::Source;
+use fuseval_engine::Plan;
+use fuseval_engine::plan::SliceDefinition;
+
+use crate::table::grouped;
+
+/// Rows that are assumed where the files do not tell.
+const ASSUMED_ROWS: u64 = 1_000_000;
+
+pub(crate) fn explanation(plan: &Plan, source: &dyn Source, backend: &str, threads: usize) -> String {
+    let mut out = String::new();
+    let mut line = |what: &str, text: String| {
+        let _ = writeln!(out, "{what:12} {text}");
+    };
+    let rows = source.row_count();
+    let shown = rows.map_or_else(|| "an unknown number of rows".to_string(), |rows| format!("{} rows", grouped(rows)));
+    line("data", format!("{shown} in {} files", source.files().len()));
+    line("segment", if plan.segment_names.is_empty() { "none".to_string() } else { plan.segment_names.join(", ") });
+    line("model", backend.to_string());
+    line("heads", plan.heads.iter().map(|head| head.name.as_str()).collect::<Vec<_>>().join(", "));
+    let metric = |(metric, state): &(Box<dyn fuseval_core::AnyMetric>, usize)| {
+        let name = plan.states.get(*state).map(|state| state.state_name()).unwrap_or_default();
+        let id = metric.id().to_string();
+        if name == id { id } else { format!("{id} (state {name})") }
+    };
+    line("metrics", plan.metrics.iter().map(metric).collect::<Vec<_>>().join(", "));
+    let slice = |slice: &SliceDefinition| match slice {
+        SliceDefinition::Columns(columns) => {
+            columns.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" x ")
+        }
+        SliceDefinition::Predicate(sql, _) => sql.clone(),
+    };
+    let slices: Vec<String> = plan.slices.iter().map(slice).collect();
+    line("slices", if slices.is_empty() { "none".to_string() } else { slices.join("; ") });
+    line("experiments", format!("the baseline and {} others", plan.experiments.len() - 1));
+    let estimate = plan.estimate(rows.unwrap_or(ASSUMED_ROWS));
+    let assumed = if rows.is_some() { String::new() } else { format!(", for {} rows", grouped(ASSUMED_ROWS)) };
+    line(
+        "states",
+        format!(
+            "{} cells in 32 folds{}: about {} for each of {threads} threads, at most {}{assumed}",
+            grouped(estimate.cells),
+            if plan.slices.is_empty() { "" } else { ", a slice by columns counted once" },
+            size(estimate.typical),
+            size(estimate.most),
+        ),
+    );
+    out
+}
+
+/// Bytes for people.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    let (mut value, mut unit) = (bytes as f64 / 1000.0, 0);
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS.get(unit).copied().unwrap_or("TB"))
+}

@@ -1,0 +1,122 @@
+//! A table on its way to a file: Parquet, or CSV where the name ends so. Complete under its name, or not there at all.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::SchemaRef;
+use fuseval_core::{Error, Result};
+use fuseval_engine::predictions::TableSink;
+use fuseval_source::ParquetFile;
+
+/// The name that stands for standard output.
+pub(crate) const STANDARD_OUTPUT: &str = "-";
+
+/// A table being written.
+pub(crate) enum TableFile {
+    Parquet(Box<ParquetFile>),
+    Csv(Box<CsvFile>),
+}
+
+/// A CSV file under a temporary name, or standard output.
+pub(crate) struct CsvFile {
+    path: PathBuf,
+    temporary: Option<PathBuf>,
+    writer: Option<csv::Writer<Box<dyn std::io::Write + Send>>>,
+}
+
+impl TableFile {
+    pub(crate) fn create(path: &Path, schema: SchemaRef) -> Result<Self> {
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        let is_output = path.as_os_str() == STANDARD_OUTPUT;
+        match extension.as_deref() {
+            Some("parquet") => Ok(Self::Parquet(Box::new(ParquetFile::create(path, schema)?))),
+            Some("csv") => Ok(Self::Csv(Box::new(CsvFile::create(path, &schema, false)?))),
+            None if is_output => Ok(Self::Csv(Box::new(CsvFile::create(path, &schema, true)?))),
+            _ => Err(Error::usage(
+                "a file that ends in .parquet or .csv",
+                format!("`{}`", path.display()),
+                "name it for example `segments.parquet`",
+            )),
+        }
+    }
+
+    /// Completes the file and gives it its name.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self {
+            Self::Parquet(file) => file.finish(),
+            Self::Csv(file) => file.finish(),
+        }
+    }
+}
+
+impl TableSink for TableFile {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        match self {
+            Self::Parquet(file) => file.write(batch),
+            Self::Csv(file) => file.write(batch),
+        }
+    }
+}
+
+impl CsvFile {
+    fn create(path: &Path, schema: &SchemaRef, to_output: bool) -> Result<Self> {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let temporary = (!to_output).then(|| path.with_file_name(format!(".{name}.{}.tmp", std::process::id())));
+        let out: Box<dyn std::io::Write + Send> = match &temporary {
+            Some(temporary) => Box::new(File::create(temporary).map_err(|reason| unwritable(path, &reason))?),
+            None => Box::new(std::io::stdout()),
+        };
+        let mut file = Self { path: path.to_path_buf(), temporary, writer: Some(csv::Writer::from_writer(out)) };
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        file.record(&names)?;
+        Ok(file)
+    }
+
+    fn record<T: AsRef<[u8]>>(&mut self, cells: &[T]) -> Result<()> {
+        match &mut self.writer {
+            Some(writer) => writer.write_record(cells).map_err(|reason| unwritable(&self.path, &reason)),
+            None => Err(Error::defect("a file that is open for writing", "a closed one")),
+        }
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let options = FormatOptions::default();
+        let columns: Vec<ArrayFormatter<'_>> = batch
+            .columns()
+            .iter()
+            .map(|column| ArrayFormatter::try_new(column.as_ref(), &options))
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|error| Error::defect("columns that can be shown", error.to_string()))?;
+        for row in 0..batch.num_rows() {
+            let cells: Vec<String> = columns.iter().map(|column| column.value(row).to_string()).collect();
+            self.record(&cells)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<()> {
+        if let Some(mut writer) = self.writer.take() {
+            writer.flush().map_err(|reason| unwritable(&self.path, &reason))?;
+        }
+        match self.temporary.take() {
+            Some(temporary) => std::fs::rename(temporary, &self.path).map_err(|reason| unwritable(&self.path, &reason)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for CsvFile {
+    fn drop(&mut self) {
+        // After `finish` there is nothing to remove; otherwise there is nobody to tell.
+        if let Some(temporary) = &self.temporary {
+            let _ = std::fs::remove_file(temporary);
+        }
+    }
+}
+
+fn unwritable(path: &Path, reason: &dyn std::fmt::Display) -> Error {
+    let help = "check the directory and the free space";
+    Error::usage("an output file that can be written", format!("`{reason}`"), help).at(path.display().to_string())
+}
