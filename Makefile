@@ -3,10 +3,11 @@
 
 CARGO := cargo
 VENV := .venv
+BENCH_VENV := .venv-bench
 # Python is needed for the tests alone: for the ONNX Runtime library in its package, and for the packages fuseval is compared with.
 PYTHON := python3
 
-.PHONY: demo build test check fmt clippy doc unit cases parity golden
+.PHONY: demo build test check fmt clippy doc unit cases parity golden bench
 
 demo: build
 	target/release/fuseval run examples/kuairand.yaml
@@ -49,6 +50,16 @@ $(VENV)/done: testdata/requirements.txt tests/python/requirements-no-deps.txt
 	  $(VENV)/bin/pip install --quiet --no-deps -r tests/python/requirements-no-deps.txt; then touch $@; \
 	else echo "skipped: no Python package onnxruntime here, so the tests on ONNX Runtime and the check of testdata"; fi
 	@if [ -e $@ ]; then $(VENV)/bin/python testdata/cluster.py --check; fi
+
+# fuseval beside the tools that people would otherwise take, on ten million rows; wants an idle machine and some twenty minutes.
+bench: build $(BENCH_VENV)/done
+	$(BENCH_VENV)/bin/python bench/peers.py --fuseval target/release/bench
+
+$(BENCH_VENV)/done: bench/requirements.txt bench/requirements-no-deps.txt
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/pip install --quiet -r bench/requirements.txt
+	$(BENCH_VENV)/bin/pip install --quiet --no-deps -r bench/requirements-no-deps.txt
+	touch $@
 
 # Writes the expected texts of the golden tests anew; look at the difference before it is committed.
 golden:

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn import metrics as sk
 
 from agreement import DRAWS, NAN, Check, Comparison, Difference, mean, name
-from draws import segment_draws
+from draws import Draw, segment_draws
 
 
 def ndcg(k=None, gain=lambda label: label):
@@ -78,3 +79,59 @@ def test_gauc_is_the_mean_weighted_by_rows():
         areas = [(area, rows) for area, rows in areas if not math.isnan(area)]
         theirs = math.fsum(area * rows for area, rows in areas) / sum(rows for _, rows in areas) if areas else NAN
         assert check.agrees(binary.records("gauc")[draw.name].value, theirs), str(draw)
+
+
+def mean_rank(segment):
+    """The mean rank of the relevant rows, equal scores sharing their ranks; NaN without one."""
+    return stats.rankdata(-segment.score)[segment.label > 0].mean() if segment.label.any() else NAN
+
+
+def first_rank(segment):
+    """The rank of the first relevant row, where no scores are equal; NaN without one."""
+    return stats.rankdata(-segment.score)[segment.label > 0].min() if segment.label.any() else NAN
+
+
+RANKS = (Check("mean_rank", mean_rank),)
+ranks = Comparison(segment_draws(333, DRAWS), RANKS, segment=True)
+FIRST_RANKS = (Check("mean_rank[of=first]", first_rank),)
+first_ranks = Comparison(segment_draws(334, DRAWS, ties=False), FIRST_RANKS, segment=True)
+
+
+@pytest.mark.parametrize(("comparison", "check"), [(ranks, RANKS[0]), (first_ranks, FIRST_RANKS[0])], ids=("all", "first"))
+def test_ranks_agree_with_scipy(comparison, check):
+    comparison.check_segments(check)
+
+
+def matrices(seed):
+    """Draws of 2 to 6 segments of one size, with weights that differ within a segment."""
+    random, draws = np.random.default_rng(seed), []
+    for number in range(DRAWS):
+        shape = int(random.integers(2, 7)), int(random.integers(2, 9))
+        size = shape[0] * shape[1]
+        label, score = random.integers(0, 4, size).astype(float), random.integers(0, 6, size) / 5
+        item, weight = np.array([f"i{row}" for row in range(size)]), random.integers(1, 9, size) / 4
+        draws.append(Draw(f"{number:05}", label, score, weight, np.repeat(np.arange(shape[0]), shape[1]), item))
+    return draws
+
+
+def on_matrix(function, **options):
+    """The peer that gives a function of scikit-learn one row per segment, which weighs the mean of its rows."""
+    def peer(draw):
+        label, score, weight = (
+            column.reshape(int(draw.segment[-1]) + 1, -1) for column in (draw.label, draw.score, draw.weight)
+        )
+        return function(label, score, sample_weight=weight.mean(axis=1), **options)
+    return peer
+
+
+WEIGHTED = (
+    Check("ndcg", on_matrix(sk.ndcg_score)),
+    Check("ndcg@3", on_matrix(sk.ndcg_score, k=3)),
+    Check("dcg@5", on_matrix(sk.dcg_score, k=5)),
+)
+weighted = Comparison(matrices(335), WEIGHTED, "--preset", "sklearn", segment=True, weight=True)
+
+
+@pytest.mark.parametrize("check", WEIGHTED, ids=name)
+def test_weighted_means_agree_with_sklearn(check):
+    weighted.check(check)

@@ -3,6 +3,7 @@ import functools
 
 import numpy as np
 import pytest
+from scipy import special
 from sklearn import metrics as sk
 
 import facts
@@ -131,3 +132,27 @@ def test_weights_of_one_are_no_weights():
     plain = Comparison(draws, PROBABILISTIC, "--kind", "probability")
     for metric in metrics:
         assert repr(weighted.records(metric)) == repr(plain.records(metric)), metric
+
+
+def loss_of_logit(draw):
+    """The loss of a logit x, ln(1 + eˣ) − xy, by NumPy's stable sum of exponentials."""
+    return np.average(np.logaddexp(0, draw.score) - draw.score * draw.label, weights=draw.weight)
+
+
+def with_sigmoid(function):
+    """The peer that calls a function of scikit-learn with the sigmoid of the scores."""
+    return lambda draw: function(draw.label, special.expit(draw.score), sample_weight=draw.weight)
+
+
+LOGITS = (
+    Check("log_loss", loss_of_logit, scale=1e-2, reason="a difference of numbers up to 1e3 where a row is nearly certain"),
+    Check("brier", with_sigmoid(sk.brier_score_loss), scale=1e-3, reason="the square of a small 1 − sigmoid"),
+    Check("mae", with_sigmoid(sk.mean_absolute_error), scale=1e-3, reason="a small 1 − sigmoid"),
+    Check("mean_prediction", lambda draw: np.average(special.expit(draw.score), weights=draw.weight)),
+)
+logits = Comparison(row_draws(305, DRAWS, score="raw"), LOGITS, "--kind", "logit", weight=True)
+
+
+@pytest.mark.parametrize("check", LOGITS, ids=name)
+def test_metrics_of_logits_agree_with_numpy_and_scipy(check):
+    logits.check(check)

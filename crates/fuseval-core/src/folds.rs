@@ -72,6 +72,7 @@ impl<S: State> Folds<S> {
                 self.state(fold, || state.clone()).merge(state)?;
             }
         }
+        S::settle(&mut self.states);
         Ok(())
     }
 
@@ -123,9 +124,20 @@ impl<S: State> Folds<S> {
 #[derive(Default)]
 pub struct Cache {
     made: Vec<Box<dyn Any>>,
+    threads: usize,
 }
 
 impl Cache {
+    /// A cache for states that may be worked on by so many threads, while nothing else is done.
+    pub fn with_threads(threads: usize) -> Self {
+        Self { threads, ..Self::default() }
+    }
+
+    /// How many threads may work on a large state. None of them may show in what is made of it.
+    pub fn threads(&self) -> usize {
+        self.threads.max(1)
+    }
+
     /// The thing of type `T`, made by the first who asks.
     pub fn get_or_make<T: 'static>(&mut self, make: impl FnOnce() -> Result<T>) -> Result<&T> {
         let place = match self.made.iter().position(|made| made.is::<T>()) {
@@ -150,6 +162,8 @@ pub trait AnyFolds: Send {
     fn present(&self) -> Vec<Fold>;
     /// Adds the states of other folds; another kind is an error.
     fn merge(&mut self, other: &dyn AnyFolds) -> Result<()>;
+    /// As [`State::settle`].
+    fn settle(&mut self);
     /// Writes the state of a fold, if it has data; as [`State::encode`].
     fn encode(&self, fold: Fold, out: &mut Writer);
     /// A copy.
@@ -178,6 +192,10 @@ impl<S: State> AnyFolds for Folds<S> {
             Some(other) => Self::merge(self, other),
             None => Err(wrong_kind(S::KIND, other.kind())),
         }
+    }
+
+    fn settle(&mut self) {
+        S::settle(&mut self.states);
     }
 
     fn encode(&self, fold: Fold, out: &mut Writer) {

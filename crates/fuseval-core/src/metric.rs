@@ -111,6 +111,8 @@ pub struct Needs {
     pub baseline: bool,
     /// Whether `view.items` must be there: the plan needs an item column.
     pub items: bool,
+    /// Whether an item must not come back within a segment, where the plan has an item column.
+    pub distinct_items: bool,
     /// Whether `view.identities` must be there.
     pub identities: bool,
 }
@@ -118,7 +120,7 @@ pub struct Needs {
 impl Needs {
     /// Nothing but scores and labels.
     pub const fn new(score: ScoreNeed, labels: LabelRange) -> Self {
-        Self { score, labels, ranking: false, baseline: false, items: false, identities: false }
+        Self { score, labels, ranking: false, baseline: false, items: false, distinct_items: false, identities: false }
     }
 
     /// Also rows ranked within their segments.
@@ -317,7 +319,13 @@ impl<M: Metric> AnyMetric for M {
     }
 
     fn update(&self, folds: &mut dyn AnyFolds, fold: Fold, view: &View<'_>) -> Result<()> {
-        Metric::update(self, typed_mut::<M>(folds)?.state(fold, || Metric::empty(self)), view)
+        let folds = typed_mut::<M>(folds)?;
+        let state = folds.state(fold, || Metric::empty(self));
+        Metric::update(self, state, view)?;
+        if state.is_to_settle() {
+            AnyFolds::settle(folds);
+        }
+        Ok(())
     }
 
     fn finish(&self, folds: &dyn AnyFolds, cache: &mut Cache) -> Result<Value> {

@@ -46,6 +46,8 @@ impl Partial {
     pub fn add(&mut self, cell: Cell, folds: Box<dyn AnyFolds>) -> Result<()> {
         match self.cells.entry(cell) {
             Entry::Vacant(entry) => {
+                let mut folds = folds;
+                folds.settle();
                 entry.insert(folds);
                 Ok(())
             }

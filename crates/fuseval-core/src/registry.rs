@@ -64,7 +64,7 @@ pub struct Defaults {
     pub no_positive: Option<String>,
     /// The seed of random ties.
     pub seed: u64,
-    /// Distinct scores up to which the score state of one fold is exact; `None` for the default of a single cell.
+    /// Distinct scores up to which the score state of one cell is exact; `None` for the default of a single cell.
     pub score_budget: Option<u64>,
 }
 

@@ -17,7 +17,16 @@ pub trait State: Clone + Send + 'static {
     /// Adds the content of another state of the same shape. An error means that the shapes differ (another plan).
     fn merge(&mut self, other: &Self) -> Result<()>;
 
-    /// Writes the canonical bytes. Called once per cell and partial.
+    /// Keeps the states of all folds of one cell within what they may take together. Called with them after merges and now and
+    /// then between updates; what comes of it in the end must depend on the data alone. The default does nothing.
+    fn settle(_folds: &mut [Self]) {}
+
+    /// Whether it is time for [`Self::settle`] after an update.
+    fn is_to_settle(&self) -> bool {
+        false
+    }
+
+    /// Writes the canonical bytes. Called once per cell and partial, on settled states.
     fn encode(&self, out: &mut Writer);
 
     /// Reads bytes of the given version, `1..=VERSION`.

@@ -92,6 +92,7 @@ pub(crate) fn needs(plan: &Plan) -> Needs {
         ranking: all.ranking || needs.ranking,
         baseline: all.baseline || needs.baseline,
         items: all.items || needs.items,
+        distinct_items: all.distinct_items || needs.distinct_items,
         identities: all.identities || needs.identities,
     })
 }
@@ -105,7 +106,7 @@ impl LabelSide {
     pub(crate) fn new(plan: &Plan, bucket: &Bucket, source: &dyn Source) -> Result<Self> {
         let groups = groups(plan, bucket)?;
         let needs = needs(plan);
-        let facts = RowFacts::new(plan, needs, bucket)?;
+        let facts = RowFacts::new(plan, needs, bucket, source)?;
         let head = |head| {
             let mut selections = selections(plan, head, needs.labels, &groups, bucket, source)?;
             selections.iter_mut().for_each(|(_, selection)| selection.complete(plan, &facts));

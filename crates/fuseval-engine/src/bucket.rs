@@ -51,10 +51,10 @@ enum Numbers {
 impl RowRun {
     fn new(rows: &Rows, from: usize, to: usize) -> Self {
         let numbers = rows.row_numbers.get(from..to).unwrap_or_default();
-        let numbers = match (numbers.first(), numbers.last()) {
-            (Some(first), Some(last)) if last - first + 1 == numbers.len() as u64 => {
-                Numbers::From(*first, numbers.len())
-            }
+        // Without an early end, so that the compiler vectorises it.
+        let follow = numbers.iter().zip(numbers.iter().skip(1)).fold(true, |all, (a, b)| all & (a + 1 == *b));
+        let numbers = match numbers.first() {
+            Some(first) if follow => Numbers::From(*first, numbers.len()),
             _ => Numbers::List(numbers.to_vec()),
         };
         Self { file: rows.file, file_start: rows.file_start, numbers }

@@ -14,7 +14,7 @@ use arrow_schema::DataType;
 use fuseval_core::tensor::Values;
 use fuseval_core::{Element, Error, Result, Tensor};
 
-use crate::columns::{cast, numbers, type_name};
+use crate::columns::{cast, floats, numbers, type_name};
 use crate::plan::FeaturePlace;
 use crate::specification::Scalar;
 
@@ -87,8 +87,26 @@ pub(crate) struct Unfit {
     pub(crate) error: Error,
 }
 
+/// A column of floats without nulls as a float64 tensor, which is what a score column is; `None` for anything else.
+fn plain_floats(array: &ArrayRef, feature: &FeaturePlace) -> std::result::Result<Option<(Tensor, u64)>, Unfit> {
+    if feature.element != Element::F64 || feature.width != 1 || feature.fill_null.is_some() {
+        return Ok(None);
+    }
+    let whole = |error: Error| Unfit { row: 0, error };
+    let floats = match array.data_type() {
+        DataType::Float32 | DataType::Float64 => floats(array).map_err(whole)?,
+        _ => None,
+    };
+    let Some(values) = floats else { return Ok(None) };
+    let missing = values.iter().filter(|value| value.is_nan()).count() as u64;
+    Ok(Some((Tensor::new(Values::F64(values), 1).map_err(whole)?, missing)))
+}
+
 /// The values of a feature as a tensor of its own, and how many rows had a null or NaN in it. An error names the row.
 pub(crate) fn values(array: &ArrayRef, feature: &FeaturePlace) -> std::result::Result<(Tensor, u64), Unfit> {
+    if let Some(plain) = plain_floats(array, feature)? {
+        return Ok(plain);
+    }
     let (values, width) = flat(array, feature)?;
     let at = |place: usize, error: Error| Unfit { row: place / width.max(1), error };
     let null = feature.fill_null.as_ref().map(|value| constant(value, feature.element, 1)).transpose();

@@ -19,6 +19,7 @@ pub mod infer;
 mod selection;
 
 pub mod accumulate;
+pub mod arrays;
 pub mod per_segment;
 pub mod predictions;
 
@@ -29,6 +30,6 @@ pub mod statistics;
 pub mod report;
 
 pub use plan::Plan;
-pub use report::{ResultRow, report};
+pub use report::{ResultRow, report, report_with};
 pub use run::{Limits, Run, Tables, run};
 pub use specification::Specification;

@@ -49,6 +49,11 @@ type Compared = (usize, Slice, usize);
 /// Finishes a partial: experiments, heads, slices and metrics in the order of the plan, slices by columns in the order of
 /// their values.
 pub fn report(plan: &Plan, partial: Partial) -> Result<Vec<ResultRow>> {
+    report_with(plan, partial, 1)
+}
+
+/// As [`report`], with so many threads for states that are large.
+pub fn report_with(plan: &Plan, partial: Partial, threads: usize) -> Result<Vec<ResultRow>> {
     let cells: BTreeMap<Cell, Box<dyn AnyFolds>> = partial.into_cells().collect();
     let slices = slices(plan, &cells);
     let mut rows = Vec::new();
@@ -63,7 +68,7 @@ pub fn report(plan: &Plan, partial: Partial) -> Result<Vec<ResultRow>> {
                     state: state as u32,
                 };
                 let counts = RowCounts::of(cells.get(&at(plan.states.len().saturating_sub(1))).map(AsRef::as_ref))?;
-                let mut caches: Vec<Cache> = plan.states.iter().map(|_| Cache::default()).collect();
+                let mut caches: Vec<Cache> = plan.states.iter().map(|_| Cache::with_threads(threads)).collect();
                 for (place, (metric, state)) in plan.metrics.iter().enumerate() {
                     let Some(cache) = caches.get_mut(*state) else { continue };
                     let empty = metric.empty();

@@ -6,7 +6,7 @@
 //!   selection rows  3 4 | 0 1 2 | 5 6 7        fold 4: one segment; fold 9: two
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use fuseval_core::segment_key::{FOLDS, Fold};
@@ -72,10 +72,11 @@ pub(crate) struct RowFacts {
 }
 
 impl RowFacts {
-    pub(crate) fn new(plan: &Plan, needs: Needs, bucket: &Bucket) -> Result<Self> {
+    pub(crate) fn new(plan: &Plan, needs: Needs, bucket: &Bucket, source: &dyn Source) -> Result<Self> {
         let identities = if needs.identities { bucket.identities() } else { Vec::new() };
         let mut facts = Self { items: Vec::new(), identities };
-        let Some(array) = plan.item.filter(|_| needs.items).and_then(|item| bucket.columns.get(item)) else {
+        let wanted = needs.items || needs.distinct_items;
+        let Some(array) = plan.item.filter(|_| wanted).and_then(|item| bucket.columns.get(item)) else {
             return Ok(facts);
         };
         let keys = KeyColumn::new(array)?;
@@ -85,7 +86,37 @@ impl RowFacts {
         names.sort_unstable();
         names.dedup();
         facts.items = texts.iter().map(|text| names.binary_search(&text).unwrap_or_default() as u32).collect();
+        if needs.distinct_items {
+            facts.refuse_repeats(plan, bucket, &texts).map_err(|(row, error)| error.at(bucket.place(row, source)))?;
+        }
         Ok(facts)
+    }
+
+    /// Refuses an item that comes back within a segment; the error comes with the row.
+    fn refuse_repeats(
+        &self,
+        plan: &Plan,
+        bucket: &Bucket,
+        texts: &[Option<String>],
+    ) -> std::result::Result<(), (usize, Error)> {
+        let mut seen: HashSet<u32> = HashSet::new();
+        for (start, end) in bucket.segments.iter().zip(bucket.segments.iter().skip(1)) {
+            seen.clear();
+            let items = self.items.get(*start..*end).unwrap_or_default();
+            let Some(place) = items.iter().position(|item| !seen.insert(*item)) else { continue };
+            let item = items.get(place);
+            let times = items.iter().filter(|other| Some(*other) == item).count();
+            let name = texts.get(start + place).cloned().flatten().unwrap_or_else(|| "null".to_string());
+            let metrics = plan.metrics.iter().filter(|(metric, _)| metric.profile().needs.distinct_items);
+            let metrics: Vec<String> = metrics.map(|(metric, _)| format!("`{}`", metric.id())).collect();
+            let error = Error::data(
+                format!("each item once in a segment for {}", metrics.join(", ")),
+                format!("the item `{name}` {times} times in one segment"),
+                "remove the repeated rows, count an item once at its best rank (`duplicates=first`), or take them as rows (`duplicates=rows`)",
+            );
+            return Err((start + place, error));
+        }
+        Ok(())
     }
 }
 

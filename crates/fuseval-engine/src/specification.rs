@@ -159,8 +159,6 @@ pub struct Specification {
 
 /// The default of `exact_budget`.
 pub const EXACT_BUDGET: u64 = 1 << 24;
-/// A fold's share of the budget of its cell: more than one in 32, since folds differ in size.
-const FOLDS_IN_BUDGET: u64 = 16;
 
 impl Specification {
     /// What the run sets for all its metrics. The budget of distinct scores is shared evenly by the cells of the plan; a
@@ -172,7 +170,7 @@ impl Specification {
             preset: self.preset.clone(),
             no_positive: self.no_positive.clone(),
             seed: self.seed,
-            score_budget: Some((self.exact_budget.unwrap_or(EXACT_BUDGET) / cells).div_ceil(FOLDS_IN_BUDGET)),
+            score_budget: Some(self.exact_budget.unwrap_or(EXACT_BUDGET) / cells),
         }
     }
 }

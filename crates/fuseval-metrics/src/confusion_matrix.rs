@@ -1,7 +1,7 @@
 //! `confusion_matrix`: true and false positives and negatives at thresholds.
 //!
 //! **Definition** for each threshold the weights of the rows called positive rightly (tp) and wrongly (fp), and negative
-//! rightly (tn) and wrongly (fn); positive when score ≥ threshold, as in scikit-learn, torchmetrics and TorchRec (Keras has
+//! rightly (tn) and wrongly (fn); positive when score ≥ threshold, as in scikit-learn and TorchRec (Keras and torchmetrics have
 //! above; TorchRec's `hindsight_target_pr` counts a score at the threshold on both sides). A logit is compared by its
 //! sigmoid. Where no row has a weight they are counts.
 //! **Relevant** label 1; labels between 0 and 1 are refused unless `labels=soft`, where such a row counts `label` times as

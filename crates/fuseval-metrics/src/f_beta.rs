@@ -7,8 +7,8 @@
 //! **Ties** rows of equal score are called alike.
 //! **Weights** count for rows; rows of weight 0 are not there.
 //! **Undefined** when there is no positive row and none is called positive.
-//! **Options** `threshold=0.5`: a row is called positive when its score is at or above it, as in scikit-learn, torchmetrics
-//! and TorchRec (Keras has above); a logit is compared by its sigmoid. `beta=1`. `undefined=zero` or `one` gives that for
+//! **Options** `threshold=0.5`: a row is called positive when its score is at or above it, as in scikit-learn
+//! and TorchRec (Keras and torchmetrics have above); a logit is compared by its sigmoid. `beta=1`. `undefined=zero` or `one` gives that for
 //! 0/0. `mode=exact|histogram`: how scores are kept.
 //! **State** `scores`, shared with all metrics of thresholds, curves and areas.
 //! **Bound** in the histogram the bin that holds the threshold is called by its middle; the bound is the distance to the

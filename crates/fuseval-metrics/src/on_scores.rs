@@ -150,7 +150,8 @@ impl<M: ScoreMetric> Metric for OnScores<M> {
     }
 
     fn finish_all(&self, folds: &Folds<Scores>, cache: &mut Cache) -> Result<Value> {
-        Ok(self.finished(cache.get_or_make(|| Ok(ScoreTable::of_folds(folds)))?))
+        let threads = cache.threads();
+        Ok(self.finished(cache.get_or_make(|| Ok(ScoreTable::of_folds(folds, threads)))?))
     }
 
     fn leave_one_out(&self, folds: &Folds<Scores>, cache: &mut Cache) -> Result<Vec<(Fold, Outcome)>> {

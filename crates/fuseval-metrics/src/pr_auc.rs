@@ -11,8 +11,8 @@
 //! **Weights** count for rows; rows of weight 0 are not there and add no point.
 //! **Undefined** without a positive row; `no_positive=zero` gives 0. (The key `no_positive` of a run is about segments and
 //! does not count here.)
-//! **Options** `anchor=one|first`: the precision of the first point of `curve=trapezoid`, 1 as in Spark or that of the
-//! highest threshold; no part of the other curves. `mode=exact|histogram`: how scores are kept.
+//! **Options** `anchor=one|first`: the precision of the first point of `curve=trapezoid`, 1, or that of the highest
+//! threshold as in Spark 4; no part of the other curves. `mode=exact|histogram`: how scores are kept.
 //! **State** `scores`, shared with all metrics of thresholds, curves and areas.
 //! **Bound** in the histogram rows of a bin may lie in any order. With t true and f false positives, from (t₀, f₀) to (t₁,
 //! f₁), precision in the bin is at most t₁ / (t₁ + f₀) and at least t / (t + f₁). Step: from ∫ t / (t + f₁) dt to (t₁ −

@@ -8,7 +8,7 @@ use fuseval_core::{Error, Model, Result, Source};
 use fuseval_engine::plan::ColumnScores;
 use fuseval_engine::predictions::TableSink;
 use fuseval_engine::run::DEFAULT_BUCKET_ROWS;
-use fuseval_engine::{Limits, Plan, ResultRow, Tables, report, run};
+use fuseval_engine::{Limits, Plan, ResultRow, Tables, report_with, run};
 use fuseval_onnx::{Backend, LoadOptions};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -148,7 +148,7 @@ pub fn evaluate_with(run_file: &RunFile, options: &Options, progress: &dyn Progr
         file.finish()?;
     }
     let reporting = Instant::now();
-    let rows = report(&plan, done.partial)?;
+    let rows = report_with(&plan, done.partial, options.threads)?;
     let metric_time = done.metric_time + reporting.elapsed();
     let missing =
         plan.features.iter().zip(&done.missing).filter(|(_, rows)| **rows > 0 && asked::model(run_file).is_some());

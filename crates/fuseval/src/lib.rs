@@ -10,6 +10,7 @@
 //! # Ok::<(), fuseval_core::Error>(())
 //! ```
 
+mod array_metrics;
 mod asked;
 mod evaluation;
 mod explanation;
@@ -23,8 +24,10 @@ pub mod catalogue;
 pub mod cli;
 pub mod run_file;
 
+pub use array_metrics::evaluate_arrays;
 pub use evaluation::{Evaluation, Options, Progress, evaluate, evaluate_with, explain};
 pub use fuseval_core::{Error, ErrorKind, Result};
+pub use fuseval_engine::arrays;
 pub use run_directory::RunDirectory;
 pub use run_file::RunFile;
 pub use table::Format;

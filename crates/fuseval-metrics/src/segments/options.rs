@@ -104,10 +104,23 @@ pub(crate) const TREC_EVAL: &[(&str, &str, &str)] =
 /// From which label on a row is relevant.
 pub(crate) const REL_THRESHOLD: OptionEntry = OptionEntry { name: "rel_threshold", values: &[], default: "above 0" };
 
-const DUPLICATES_CHOICES: &[(&str, bool)] = &[("rows", false), ("first", true)];
-/// Whether an item that comes back within a segment counts once, at its best rank.
+/// What an item is that comes back within a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Duplicates {
+    /// An error, where the data have an item column.
+    Error,
+    /// A row like any other.
+    Rows,
+    /// Nothing: only its best rank counts.
+    First,
+}
+
+const DUPLICATES_CHOICES: &[(&str, Duplicates)] =
+    &[("error", Duplicates::Error), ("rows", Duplicates::Rows), ("first", Duplicates::First)];
+/// What an item is that comes back within a segment: an error where there is an item column, a row like any other, or counted
+/// once, at its best rank.
 pub(crate) const DUPLICATES: OptionEntry =
-    OptionEntry { name: "duplicates", values: &["rows", "first"], default: "rows" };
+    OptionEntry { name: "duplicates", values: &["error", "rows", "first"], default: "error" };
 
 /// The threshold of the metrics that all rows have under a name which segments have at a cut-off: it must be given.
 pub(crate) const GIVEN_THRESHOLD: OptionEntry = OptionEntry { default: "", ..THRESHOLD };
@@ -146,6 +159,7 @@ pub(crate) struct SegmentOptions {
     /// Whether only the best-ranked row of an item counts.
     pub(crate) first_of_item: bool,
     pub(crate) seed: u64,
+    duplicates: Duplicates,
     rule_entry: OptionEntry,
     average_default: &'static str,
     takes: Takes,
@@ -174,6 +188,8 @@ impl SegmentOptions {
             "single_class" => settings.choice("single_class", SINGLE_CLASS_CHOICES)?,
             name => settings.choice(name, NO_POSITIVE_CHOICES)?,
         };
+        let duplicates =
+            if takes.duplicates { settings.choice("duplicates", DUPLICATES_CHOICES)? } else { Duplicates::Rows };
         Ok(Self {
             k: settings.k(),
             ties: if takes.ties { settings.choice("ties", TIES_CHOICES)? } else { Ties::Expected },
@@ -183,7 +199,8 @@ impl SegmentOptions {
                 None => Average::Macro,
             },
             rel_threshold: if takes.rel_threshold { settings.optional_number("rel_threshold")? } else { None },
-            first_of_item: takes.duplicates && settings.choice("duplicates", DUPLICATES_CHOICES)?,
+            first_of_item: duplicates == Duplicates::First,
+            duplicates,
             seed: settings.defaults().seed,
             rule_entry,
             average_default: entry("average").map_or("macro", |average| average.default),
@@ -229,7 +246,7 @@ impl SegmentOptions {
             id = id.with("rel_threshold", threshold, "");
         }
         if self.takes.duplicates {
-            id = id.with("duplicates", name(DUPLICATES_CHOICES, self.first_of_item), "rows");
+            id = id.with("duplicates", name(DUPLICATES_CHOICES, self.duplicates), "error");
         }
         id
     }
@@ -238,6 +255,7 @@ impl SegmentOptions {
     pub(super) fn profile(&self, profile: Profile) -> Profile {
         let mut profile = profile;
         profile.needs.items |= self.first_of_item || matches!(self.ties, Ties::KeyAsc | Ties::KeyDesc);
+        profile.needs.distinct_items |= self.duplicates == Duplicates::Error;
         profile.needs.identities |= self.ties == Ties::Random;
         profile
     }

@@ -66,6 +66,60 @@ pub(crate) fn sort<K: Digits>(keys: &mut Vec<K>) {
     *keys = from;
 }
 
+/// Keys from which sorting is worth a second thread.
+const FEWEST_SHARED: usize = 1 << 19;
+/// Keys that are looked at to share the others out evenly.
+const SAMPLE: usize = 1 << 12;
+
+/// All keys of some parts in ascending order, each range of keys sorted by a thread of its own. There is one such order, so the
+/// number of threads cannot be seen in it.
+pub(crate) fn sorted<K: Digits + Send + Sync>(parts: &[&[K]], threads: usize) -> Vec<K> {
+    let count: usize = parts.iter().map(|part| part.len()).sum();
+    if threads < 2 || count < FEWEST_SHARED {
+        let mut keys = parts.concat();
+        sort(&mut keys);
+        return keys;
+    }
+    let step = count / SAMPLE;
+    let mut sample: Vec<K> = parts.iter().flat_map(|part| part.iter().step_by(step)).copied().collect();
+    sample.sort_unstable();
+    let pivot = |thread: usize| sample.get(thread * sample.len() / threads).copied();
+    let ranges = (0..threads).map(|thread| {
+        let above = if thread == 0 { None } else { pivot(thread) };
+        let below = if thread + 1 == threads { None } else { pivot(thread + 1) };
+        (above, below)
+    });
+    let sorted: Vec<Vec<K>> = std::thread::scope(|scope| {
+        let workers: Vec<_> = ranges.map(|range| scope.spawn(move || sorted_range(parts, range))).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap_or_default()).collect()
+    });
+    let mut sorted = sorted.into_iter();
+    let mut all = sorted.next().unwrap_or_default();
+    all.reserve_exact(count - all.len());
+    sorted.for_each(|part| all.extend_from_slice(&part));
+    all
+}
+
+/// The keys from one key on and below another, in ascending order.
+fn sorted_range<K: Digits>(parts: &[&[K]], (from, below): (Option<K>, Option<K>)) -> Vec<K> {
+    const CHUNK: usize = 512;
+    let mut keys = Vec::new();
+    for chunk in parts.iter().flat_map(|part| part.chunks(CHUNK)) {
+        // Every key is written, and the place moves on where it is in the range: no branch to guess wrong.
+        let (mut kept, mut len) = ([K::default(); CHUNK], 0);
+        for key in chunk {
+            if let Some(slot) = kept.get_mut(len) {
+                *slot = *key;
+            }
+            let inside = from.is_none_or(|from| *key >= from) & below.is_none_or(|below| *key < below);
+            len += usize::from(inside);
+        }
+        keys.extend_from_slice(kept.get(..len).unwrap_or_default());
+    }
+    sort(&mut keys);
+    keys
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +138,19 @@ mod tests {
             sort(&mut wide);
             sort(&mut narrow);
             assert!(wide == sorted_wide && narrow == sorted_narrow, "{len} keys of {bits} bits");
+        }
+    }
+
+    #[test]
+    fn threads_share_the_keys_without_a_trace() {
+        let mut rng = KeyedRng::new(3, &["shared"]);
+        for bits in [32, 8, 1] {
+            let keys: Vec<u32> = (0..FEWEST_SHARED + 7).map(|_| (rng.next_u64() >> (64 - bits)) as u32).collect();
+            let (a, b) = keys.split_at(1000);
+            let alone = sorted(&[a, b], 1);
+            for threads in [2, 3, 8] {
+                assert!(sorted(&[a, b], threads) == alone, "{bits} bits, {threads} threads");
+            }
         }
     }
 }

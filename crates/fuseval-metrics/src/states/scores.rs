@@ -29,7 +29,7 @@ use table::Entry;
 pub(crate) use table::{ScoreTable, Step};
 use weighted::{Weighted, is_score, score_of};
 
-/// The distinct scores of a state of one fold, unless the run says otherwise.
+/// The distinct scores of a cell, unless the run says otherwise.
 pub const DEFAULT_BUDGET: u64 = 1 << 24;
 
 /// How a score state is kept.
@@ -177,6 +177,10 @@ impl Exact {
         self.weighted.compact();
     }
 
+    fn is_compact(&self) -> bool {
+        self.most_distinct() == self.distinct()
+    }
+
     /// Distinct (score, class, weight). Complete after [`Self::compact`].
     fn distinct(&self) -> u64 {
         (self.negative.distinct() + self.positive.distinct() + self.weighted.groups().len()) as u64
@@ -240,6 +244,9 @@ pub struct Scores {
     /// Whether the scores are logits; never of a state without rows.
     logits: bool,
 }
+
+/// Rows of a fold after which the budget of the cell is looked at.
+const SETTLE_ROWS: u64 = 1 << 16;
 
 /// The bit of the first byte that says that the scores are logits.
 const LOGITS: u8 = 2;
@@ -344,6 +351,13 @@ impl Scores {
         }
     }
 
+    /// Sorts all rows in.
+    fn compact(&mut self) {
+        if let Content::Exact(exact) = &mut self.content {
+            exact.compact();
+        }
+    }
+
     /// Becomes the histogram if there are more distinct entries than the budget allows.
     fn keep_to_budget(&mut self) {
         let Content::Exact(exact) = &mut self.content else { return };
@@ -381,6 +395,37 @@ impl Scores {
 impl State for Scores {
     const KIND: &'static str = "scores";
     const VERSION: u16 = 1;
+
+    /// Where the folds have more distinct entries than the budget of their cell, all of them become histograms.
+    fn settle(folds: &mut [Self]) {
+        let Some(budget) = folds.iter().map(|state| state.budget).min() else { return };
+        folds.iter_mut().for_each(|state| {
+            if let Content::Exact(exact) = &mut state.content {
+                exact.unchecked = 0;
+            }
+        });
+        let most = |state: &Self| match &state.content {
+            Content::Exact(exact) => exact.most_distinct(),
+            Content::Histogram(_) => 0,
+        };
+        let distinct = |state: &Self| match &state.content {
+            Content::Exact(exact) => exact.distinct(),
+            Content::Histogram(_) => 0,
+        };
+        let is_over = |count: &dyn Fn(&Self) -> u64, folds: &[Self]| folds.iter().map(count).sum::<u64>() > budget;
+        let one_is = folds.iter().any(|state| matches!(state.content, Content::Histogram(_)));
+        if !one_is && !is_over(&most, folds) {
+            return;
+        }
+        folds.iter_mut().for_each(|state| state.compact());
+        if one_is || is_over(&distinct, folds) {
+            folds.iter_mut().for_each(|state| state.content = Content::Histogram(state.histogram().into_owned()));
+        }
+    }
+
+    fn is_to_settle(&self) -> bool {
+        matches!(&self.content, Content::Exact(exact) if exact.unchecked >= SETTLE_ROWS)
+    }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
         self.logits |= other.logits;

@@ -3,6 +3,7 @@
 
 mod command_line;
 mod common;
+mod documentation;
 mod golden;
 mod invariance;
 mod memory;

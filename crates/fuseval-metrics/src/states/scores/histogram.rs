@@ -28,7 +28,7 @@ pub(super) struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { half: true, rows: Multiset::default(), weights: BTreeMap::new() }
+        Self { half: true, rows: Multiset::of_few_keys(), weights: BTreeMap::new() }
     }
 }
 
@@ -214,6 +214,13 @@ impl Histogram {
             add(*place, *rows, &|sum| sum.merge(weight));
         }
         sums
+    }
+
+    /// The number of (bin, class) that hold rows, at least.
+    pub(super) fn used(&self) -> u64 {
+        let mut rows = self.rows.clone();
+        rows.compact();
+        rows.distinct().max(self.weights.len()) as u64
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -52,10 +52,13 @@ impl Key for u64 {
     }
 }
 
-/// The run is sorted anew when the buffer has grown to so many times its length: often where keys repeat, so that rows do not
-/// cost memory, and seldom where they hardly do, since sorting then saves none.
+/// Where keys repeat, the buffer is sorted in when it has grown to so many times the length of the run: so rows do not cost
+/// memory.
 const GROWTH_REPEATING: usize = 4;
-const GROWTH_DISTINCT: usize = 32;
+/// Where keys hardly repeat, sorting would save none: the buffer is looked at again when it has grown so many times.
+const GROWTH_DISTINCT: usize = 8;
+/// The latest keys that are looked at to tell.
+const SAMPLE: usize = 1024;
 
 #[derive(Debug, Clone)]
 pub(super) struct Multiset<K> {
@@ -65,26 +68,41 @@ pub(super) struct Multiset<K> {
     pending: Vec<K>,
     /// Whether most keys of the run occur more than once.
     repeating: bool,
+    /// The length of the buffer at which it is looked at.
+    limit: usize,
 }
 
 impl<K> Default for Multiset<K> {
     fn default() -> Self {
-        Self { run: Vec::new(), counts: Vec::new(), pending: Vec::new(), repeating: false }
+        Self { run: Vec::new(), counts: Vec::new(), pending: Vec::new(), repeating: false, limit: LEAST_PENDING }
     }
 }
 
 impl<K: Key> Multiset<K> {
+    /// A multiset whose keys are known to repeat.
+    pub(super) fn of_few_keys() -> Self {
+        Self { repeating: true, ..Self::default() }
+    }
+
     pub(super) fn add(&mut self, key: K) {
         self.pending.push(key);
-        if self.pending.len() >= self.limit() {
-            self.compact();
+        if self.pending.len() >= self.limit {
+            self.look_at_pending();
         }
     }
 
-    /// The length of the buffer at which it is sorted in.
-    fn limit(&self) -> usize {
-        let growth = if self.repeating { GROWTH_REPEATING } else { GROWTH_DISTINCT };
-        LEAST_PENDING.max(growth * self.run.len())
+    /// Sorts the buffer in, if that is likely to make it shorter.
+    fn look_at_pending(&mut self) {
+        let mut sample = self.pending.get(self.pending.len().saturating_sub(SAMPLE)..).unwrap_or_default().to_vec();
+        sample.sort_unstable();
+        let drawn = sample.len();
+        sample.dedup();
+        if 2 * sample.len() > drawn && !self.repeating {
+            self.limit = GROWTH_DISTINCT * self.pending.len();
+            return;
+        }
+        self.compact();
+        self.limit = LEAST_PENDING.max(GROWTH_REPEATING * self.run.len());
     }
 
     /// Sorts the new keys into the run.
@@ -188,9 +206,14 @@ impl<K: Key> Multiset<K> {
     /// Adds many keys.
     pub(super) fn extend(&mut self, keys: &[K]) {
         self.pending.extend_from_slice(keys);
-        if self.pending.len() >= self.limit() {
-            self.compact();
+        if self.pending.len() >= self.limit {
+            self.look_at_pending();
         }
+    }
+
+    /// The keys as they lie, if none is counted more than once: the run and the buffer.
+    pub(super) fn slices(&self) -> Option<[&[K]; 2]> {
+        self.counts.is_empty().then_some([&self.run, &self.pending])
     }
 
     /// Appends all keys, repeats included, to a vector, in no order.
@@ -209,8 +232,8 @@ impl<K: Key> Multiset<K> {
         if !other.repeating {
             // Keys that hardly repeat are sorted once, at the end.
             other.append_to(&mut self.pending);
-            if self.repeating && self.pending.len() >= self.limit() {
-                self.compact();
+            if self.pending.len() >= self.limit {
+                self.look_at_pending();
             }
             return;
         }
@@ -234,6 +257,7 @@ impl<K: Key> Multiset<K> {
             counts: self.counts.clone(),
             pending: self.pending.iter().map(|key| f(*key)).collect(),
             repeating: self.repeating,
+            limit: self.limit,
         }
     }
 

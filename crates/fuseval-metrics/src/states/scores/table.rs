@@ -1,13 +1,16 @@
 //! The scores of a cell at the end: steps of equal score (bins of the histogram) in order, for all folds together and without
 //! each fold. Made once for all metrics that share the state.
 
+use std::borrow::Cow;
+
 use fuseval_core::{ExactSum, Folds, Tally};
 
 use super::histogram::{Histogram, single_score};
 use super::leave_out::without_each;
+use super::multiset::{Key, Multiset};
 use super::weighted::score_of;
 use super::{Class, Content, Exact, Scores};
-use crate::states::radix;
+use crate::states::radix::{self, Digits};
 use crate::states::twofold::Twofold;
 
 /// The rows of one class in a step.
@@ -171,12 +174,12 @@ impl ScoreTable {
 
     /// The steps of one state.
     pub(crate) fn of(state: &Scores) -> Self {
-        Self::of_states(&[state])
+        Self::of_states(&[state], 1)
     }
 
     /// The steps of all folds together. They are exact where every fold is.
-    pub(crate) fn of_folds(folds: &Folds<Scores>) -> Self {
-        Self::of_states(&folds.states().iter().collect::<Vec<_>>())
+    pub(crate) fn of_folds(folds: &Folds<Scores>, threads: usize) -> Self {
+        Self::of_states(&folds.states().iter().collect::<Vec<_>>(), threads)
     }
 
     /// The steps without each fold, in the order of the folds.
@@ -185,12 +188,12 @@ impl ScoreTable {
         without_each(folds).into_iter().map(|table| Self { logits, ..table }).collect()
     }
 
-    fn of_states(states: &[&Scores]) -> Self {
-        Self { logits: states.iter().any(|state| state.logits), ..Self::of_contents(states) }
+    fn of_states(states: &[&Scores], threads: usize) -> Self {
+        Self { logits: states.iter().any(|state| state.logits), ..Self::of_contents(states, threads) }
     }
 
-    fn of_contents(states: &[&Scores]) -> Self {
-        let settled: Vec<std::borrow::Cow<'_, Scores>> = states.iter().map(|state| state.within_budget()).collect();
+    fn of_contents(states: &[&Scores], threads: usize) -> Self {
+        let settled: Vec<Cow<'_, Scores>> = states.iter().map(|state| state.within_budget()).collect();
         let exact: Option<Vec<&Exact>> = settled
             .iter()
             .map(|state| match &state.content {
@@ -207,7 +210,7 @@ impl ScoreTable {
             let repeats = |exact: &Exact| (exact.rows(), exact.most_distinct());
             let (rows, distinct) = exact.iter().map(|exact| repeats(exact)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
             if rows < 2 * distinct {
-                return Self::of_keys(&exact);
+                return Self::of_keys(&exact, threads);
             }
         }
         let mut sum = Exact::default();
@@ -217,33 +220,26 @@ impl ScoreTable {
     }
 
     /// Sorted keys of rows of weight 1.
-    fn of_keys(exact: &[&Exact]) -> Self {
+    fn of_keys(exact: &[&Exact], threads: usize) -> Self {
         let narrow = exact
             .iter()
             .all(|exact| matches!((&exact.negative, &exact.positive), (Class::Narrow(_), Class::Narrow(_))));
         let content = if narrow {
             let keys = |class: fn(&Exact) -> &Class| {
-                let mut keys = Vec::with_capacity(exact.iter().map(|exact| class(exact).len() as usize).sum());
-                for exact in exact {
-                    if let Class::Narrow(set) = class(exact) {
-                        set.append_to(&mut keys);
-                    }
-                }
-                radix::sort(&mut keys);
-                keys
+                let sets = exact.iter().filter_map(|exact| match class(exact) {
+                    Class::Narrow(set) => Some(Cow::Borrowed(set)),
+                    Class::Wide(_) => None,
+                });
+                sorted_keys(&sets.collect::<Vec<_>>(), threads)
             };
             Rows::Narrow { negative: keys(|exact| &exact.negative), positive: keys(|exact| &exact.positive) }
         } else {
             let keys = |class: fn(&Exact) -> &Class| {
-                let mut keys = Vec::new();
-                for exact in exact {
-                    match class(exact) {
-                        Class::Narrow(set) => set.mapped(super::widened).append_to(&mut keys),
-                        Class::Wide(set) => set.append_to(&mut keys),
-                    }
-                }
-                radix::sort(&mut keys);
-                keys
+                let sets = exact.iter().map(|exact| match class(exact) {
+                    Class::Narrow(set) => Cow::Owned(set.mapped(super::widened)),
+                    Class::Wide(set) => Cow::Borrowed(set),
+                });
+                sorted_keys(&sets.collect::<Vec<_>>(), threads)
             };
             Rows::Wide { negative: keys(|exact| &exact.negative), positive: keys(|exact| &exact.positive) }
         };
@@ -304,6 +300,22 @@ impl ScoreTable {
     pub(crate) fn mode(&self) -> &'static str {
         if self.exact { "exact" } else { "histogram" }
     }
+}
+
+/// All keys of some multisets in ascending order.
+fn sorted_keys<K: Key + Digits + Send + Sync>(sets: &[Cow<'_, Multiset<K>>], threads: usize) -> Vec<K> {
+    let expanded: Vec<Vec<K>> = sets
+        .iter()
+        .map(|set| {
+            let mut keys = Vec::new();
+            if set.slices().is_none() {
+                set.append_to(&mut keys);
+            }
+            keys
+        })
+        .collect();
+    let parts = sets.iter().zip(&expanded).flat_map(|(set, expanded)| set.slices().unwrap_or([expanded, &[]]));
+    radix::sorted(&parts.collect::<Vec<_>>(), threads)
 }
 
 fn each_run<K: Copy + Ord>(mut negative: &[K], mut positive: &[K], f: &mut impl FnMut(u64, u64, u64)) {

@@ -202,7 +202,7 @@ fn entry(tree: &Value) -> Result<Entry> {
         k: fields.0.get("k").and_then(key),
         head: fields.0.get("head").and_then(key),
         row: fields.0.get("row").and_then(Value::as_u64),
-        features: fields.0.get("features").map(|features| texts(features)),
+        features: fields.0.get("features").map(texts),
         slice,
     };
     Ok(Entry { place, rows: fields.0.get("rows").and_then(Value::as_u64), answer: answer(tree)? })

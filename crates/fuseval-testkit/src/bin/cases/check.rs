@@ -47,12 +47,10 @@ pub fn check(case: &Case, folder: &Path) -> Verdict {
             Verdict::Failed(problem) => return Verdict::Failed(format!("{}: {problem}", question.title)),
         }
     }
-    if waits.is_none() {
-        if let Err(problem) = behaviour::check(case, &sites) {
-            return Verdict::Failed(problem);
-        }
+    match waits {
+        Some(reason) => Verdict::Waiting(reason),
+        None => behaviour::check(case, &sites).map_or_else(Verdict::Failed, |()| Verdict::Passed),
     }
-    waits.map_or(Verdict::Passed, Verdict::Waiting)
 }
 
 fn sites(case: &Case, folder: &Path) -> Result<Sites, String> {

@@ -102,9 +102,7 @@ fn declared(input: &Input, model: &Map<String, Value>) -> Result<Vec<Declared>> 
     let weights = model.get("weights").and_then(Value::as_object);
     let narrow = weights.is_none_or(|weights| weights.values().filter_map(number).all(is_narrow))
         && match &input.data {
-            Data::Columns(columns) => {
-                columns.iter().filter(|column| names.contains(&column.name)).all(|column| fits(column))
-            }
+            Data::Columns(columns) => columns.iter().filter(|column| names.contains(&column.name)).all(fits),
             _ => true,
         };
     let column = |name: &str| match &input.data {

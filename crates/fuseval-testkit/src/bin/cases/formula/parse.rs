@@ -23,8 +23,11 @@ pub enum Node {
     Call(String, Vec<Node>),
     Method(Box<Node>, String, Vec<Node>),
     /// Parts of an f-string: texts, and values with their format.
-    Format(Vec<(String, Option<(Node, String)>)>),
+    Format(Vec<Part>),
 }
+
+/// A text, and the value with its format that follows it.
+pub type Part = (String, Option<(Node, String)>);
 
 impl Node {
     /// Whether a name occurs.
@@ -251,7 +254,7 @@ impl Parser {
 }
 
 /// The parts of an f-string: each a text, and the value with its format that follows.
-fn format_parts(text: &str) -> Result<Vec<(String, Option<(Node, String)>)>, String> {
+fn format_parts(text: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
