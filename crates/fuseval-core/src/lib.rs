@@ -19,6 +19,7 @@ pub mod ranking;
 pub mod registry;
 pub mod scorer;
 pub mod segment_key;
+pub mod simd;
 pub mod source;
 pub mod state;
 pub mod tensor;

@@ -4,6 +4,8 @@
 //! and work on exponents as integers in a way that every vector unit has, so that the compiler turns the loops into vector
 //! instructions. What lies outside the range that needs no case of its own is left to `libm`.
 
+use crate::simd::wide;
+
 const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 const ONE: u64 = 1023 << 52;
@@ -30,21 +32,29 @@ pub fn exp_all(values: &mut [f64]) {
     all(values, exp, |x| x.abs() <= 708.0, libm::exp);
 }
 
-/// Replaces each value by the function of it: by `vector` where it holds, and elsewhere by `scalar`.
+/// Replaces each value by the function of it: by `vector` in blocks of values for all of which it holds, elsewhere by
+/// `scalar`, which has the same bits.
 #[inline(always)]
 fn all(values: &mut [f64], vector: impl Fn(f64) -> f64, holds: impl Fn(f64) -> bool, scalar: impl Fn(f64) -> f64) {
-    let mut kept = [0.0; BLOCK];
     for block in values.chunks_mut(BLOCK) {
-        let outside = block.iter().fold(false, |any, x| any | !holds(*x));
-        if outside {
-            kept.iter_mut().zip(&*block).for_each(|(kept, x)| *kept = *x);
-        }
-        block.iter_mut().for_each(|x| *x = vector(*x));
-        if outside {
-            for (x, kept) in block.iter_mut().zip(kept) {
-                if !holds(kept) {
-                    *x = scalar(kept);
+        let all_hold = wide(
+            #[inline(always)]
+            |_| {
+                let mut all_hold = true;
+                for x in &*block {
+                    all_hold &= holds(*x);
                 }
+                if all_hold {
+                    for x in &mut *block {
+                        *x = vector(*x);
+                    }
+                }
+                all_hold
+            },
+        );
+        if !all_hold {
+            for x in block {
+                *x = scalar(*x);
             }
         }
     }
@@ -134,6 +144,7 @@ fn exp(x: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::random::KeyedRng;
+    use crate::simd::tests::in_each_form;
 
     /// A name, the function of many values, and that of one.
     type Case = (&'static str, fn(&mut [f64]), fn(f64) -> f64);
@@ -142,9 +153,12 @@ mod tests {
 
     fn same_bits(values: &[f64]) {
         for (name, many, one) in CASES {
-            let mut results = values.to_vec();
-            many(&mut results);
-            for (x, result) in values.iter().zip(results) {
+            let in_each_form = in_each_form(|| {
+                let mut results = values.to_vec();
+                many(&mut results);
+                results
+            });
+            for (x, result) in in_each_form.iter().flat_map(|results| values.iter().zip(results)) {
                 assert!(
                     result.to_bits() == one(*x).to_bits() || result.is_nan() && one(*x).is_nan(),
                     "{name} of {x:e}"

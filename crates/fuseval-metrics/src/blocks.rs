@@ -1,6 +1,7 @@
 //! Rows in blocks that stay near the core: the loops over a block are plain enough for the compiler to vectorise them.
 
 use fuseval_core::math::exp_all;
+use fuseval_core::simd::wide;
 use fuseval_core::{ExactSum, ScoreKind, View};
 
 /// Rows in a block.
@@ -83,24 +84,34 @@ impl Block<'_> {
 }
 
 /// How many values are 1, if all others are 0.
-fn ones(values: &[f64]) -> Option<u64> {
-    let (mut ones, mut others) = (0, 0);
-    for value in values {
-        let is_one = u64::from(*value == 1.0);
-        ones += is_one;
-        others |= u64::from(*value != 0.0) ^ is_one;
-    }
-    (others == 0).then_some(ones)
+pub(crate) fn ones(values: &[f64]) -> Option<u64> {
+    wide(
+        #[inline(always)]
+        |_| {
+            let (mut ones, mut others) = (0, 0);
+            for value in values {
+                let is_one = u64::from(*value == 1.0);
+                ones += is_one;
+                others |= u64::from(*value != 0.0) ^ is_one;
+            }
+            (others == 0).then_some(ones)
+        },
+    )
 }
 
 /// The values of a function of two columns, in `out`.
 pub(crate) fn map<'b>(a: &[f64], b: &[f64], out: &'b mut [f64; BLOCK], f: impl Fn(f64, f64) -> f64) -> &'b [f64] {
-    let mut len = 0;
-    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-        *out = f(*a, *b);
-        len += 1;
-    }
-    out.get(..len).unwrap_or_default()
+    let len = a.len().min(b.len());
+    let out = out.get_mut(..len).unwrap_or_default();
+    wide(
+        #[inline(always)]
+        |_| {
+            for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+                *out = f(*a, *b);
+            }
+        },
+    );
+    out
 }
 
 /// Calls `f` with the rows of a view, block by block.
@@ -133,10 +144,24 @@ fn predictions<'a>(kind: ScoreKind, scores: &'a [f64], out: &'a mut [f64; BLOCK]
         return scores;
     }
     let out = out.get_mut(..scores.len()).unwrap_or_default();
-    out.iter_mut().zip(scores).for_each(|(out, score)| *out = -score.abs());
+    wide(
+        #[inline(always)]
+        |_| {
+            for (out, score) in out.iter_mut().zip(scores) {
+                *out = -score.abs();
+            }
+        },
+    );
     exp_all(out);
     // The sigmoid of `view`, with the same bits.
-    out.iter_mut().zip(scores).for_each(|(e, score)| *e = if *score >= 0.0 { 1.0 } else { *e } / (1.0 + *e));
+    wide(
+        #[inline(always)]
+        |_| {
+            for (e, score) in out.iter_mut().zip(scores) {
+                *e = if *score >= 0.0 { 1.0 } else { *e } / (1.0 + *e);
+            }
+        },
+    );
     out
 }
 

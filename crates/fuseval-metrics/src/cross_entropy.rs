@@ -6,9 +6,10 @@
 
 use fuseval_core::math::{exp_all, ln_1p_all, ln_all};
 use fuseval_core::registry::Settings;
+use fuseval_core::simd::wide;
 use fuseval_core::{Error, ExactSum, MetricId, OptionEntry, Result, ScoreKind, Tally, View};
 
-use crate::blocks::{BLOCK, Block, weights};
+use crate::blocks::{BLOCK, Block, ones, weights};
 
 const DEFAULT_CLIP: f64 = 1e-12;
 /// The floor under each logarithm's argument.
@@ -63,7 +64,7 @@ impl CrossEntropy {
             ScoreKind::Logit => of_logits(labels, scores, out),
             ScoreKind::Probability | ScoreKind::Raw => self.of_probabilities(labels, scores, out),
         };
-        if labels.iter().fold(0, |any, label| any | u64::from(is_fractional(*label))) == 0 {
+        if ones(labels).is_some() {
             return clipped;
         }
         // Rows that belong to both sides were taken for one.
@@ -80,24 +81,41 @@ impl CrossEntropy {
 
     /// The losses of rows with the label 1, or else 0.
     fn of_probabilities(&self, labels: &[f64], scores: &[f64], out: &mut [f64]) -> u64 {
-        let mut corrections = [0.0; BLOCK];
-        let (mut clipped, mut any) = (0, 0);
-        for (((label, score), out), correction) in labels.iter().zip(scores).zip(&mut *out).zip(&mut corrections) {
-            let (argument, lost) = side(*label, *score);
-            clipped += u64::from(argument < self.clip);
-            *out = if argument < self.clip { self.clip } else { argument };
-            *correction = lost;
-            any |= lost.to_bits();
-        }
-        if any << 1 == 0 {
-            ln_all(out);
-            out.iter_mut().for_each(|ln| *ln = 0.0 - *ln);
-            return clipped;
-        }
-        out.iter().zip(&mut corrections).for_each(|(argument, lost)| *lost = correction(*argument, *lost));
+        let (clipped, lost_bits) = wide(
+            #[inline(always)]
+            |_| {
+                let (mut clipped, mut lost_bits) = (0, 0);
+                for ((label, score), out) in labels.iter().zip(scores).zip(&mut *out) {
+                    let (argument, lost) = side(*label, *score);
+                    clipped += u64::from(argument < self.clip);
+                    *out = self.floored(argument);
+                    lost_bits |= lost.to_bits();
+                }
+                (clipped, lost_bits)
+            },
+        );
         ln_all(out);
-        out.iter_mut().zip(&corrections).for_each(|(ln, correction)| *ln = 0.0 - (*ln + correction));
+        wide(
+            #[inline(always)]
+            |_| {
+                if lost_bits << 1 == 0 {
+                    for ln in out {
+                        *ln = 0.0 - *ln;
+                    }
+                    return;
+                }
+                for ((label, score), ln) in labels.iter().zip(scores).zip(out) {
+                    let (argument, lost) = side(*label, *score);
+                    *ln = 0.0 - (*ln + correction(self.floored(argument), lost));
+                }
+            },
+        );
         clipped
+    }
+
+    #[inline(always)]
+    fn floored(&self, argument: f64) -> f64 {
+        if argument < self.clip { self.clip } else { argument }
     }
 
     /// The loss of a row, and whether the floor changed it.
@@ -109,7 +127,7 @@ impl CrossEntropy {
             }
             ScoreKind::Probability | ScoreKind::Raw => {
                 let (argument, lost) = side(label, score);
-                let floored = if argument < self.clip { self.clip } else { argument };
+                let floored = self.floored(argument);
                 (0.0 - (libm::log(floored) + correction(floored, lost)), argument < self.clip)
             }
         };
@@ -145,14 +163,26 @@ fn correction(argument: f64, lost: f64) -> f64 {
 /// The losses of rows with the label 1, or else 0: ln(1 + e^x) of the logit x of the wrong side, without overflow. No floor
 /// changes any.
 fn of_logits(labels: &[f64], scores: &[f64], out: &mut [f64]) -> u64 {
-    out.iter_mut().zip(scores).for_each(|(out, score)| *out = -score.abs());
+    wide(
+        #[inline(always)]
+        |_| {
+            for (out, score) in out.iter_mut().zip(scores) {
+                *out = -score.abs();
+            }
+        },
+    );
     exp_all(out);
     ln_1p_all(out);
-    for ((label, score), out) in labels.iter().zip(scores).zip(out) {
-        let sign = u64::from(*label > 0.0) << 63;
-        let wrong = f64::from_bits(score.to_bits() ^ sign);
-        *out += if wrong > 0.0 { wrong } else { 0.0 };
-    }
+    wide(
+        #[inline(always)]
+        |_| {
+            for ((label, score), out) in labels.iter().zip(scores).zip(out) {
+                let sign = u64::from(*label > 0.0) << 63;
+                let wrong = f64::from_bits(score.to_bits() ^ sign);
+                *out += if wrong > 0.0 { wrong } else { 0.0 };
+            }
+        },
+    );
     0
 }
 

@@ -15,7 +15,7 @@
 
 use fuseval_core::{Cutoff, Direction, Entry, LabelRange, MetricId, Needs, Outcome, Profile, ScoreNeed};
 
-use crate::on_scores::descent::{Weights, descent, totals};
+use crate::on_scores::descent::{Weights, coarse_descent, totals};
 use crate::on_scores::{LABELS, MODE, OnScores, ScoreMetric};
 use crate::states::scores::ScoreTable;
 
@@ -49,7 +49,8 @@ impl ScoreMetric for Ks {
             return (Outcome::Undefined(reason.into()), 0.0);
         }
         let (mut value, mut most) = (0.0f64, 0.0f64);
-        for step in descent(table) {
+        // Between two scores of positive rows the distance is greatest at an end.
+        for step in coarse_descent(table) {
             let rates = |of: Weights| (of.positive / all.positive, of.negative / all.negative);
             let ((tpr, fpr), (next_tpr, next_fpr)) = (rates(step.above), rates(step.down_to));
             value = value.max((next_tpr - next_fpr).abs());

@@ -27,7 +27,7 @@ use fuseval_core::{
     Cutoff, Direction, Entry, Error, LabelRange, MetricId, Needs, OptionEntry, Outcome, Profile, Result, ScoreNeed,
 };
 
-use crate::on_scores::descent::{Descent, Weights, descent, totals};
+use crate::on_scores::descent::{Descent, Weights, coarse_descent, totals};
 use crate::on_scores::{LABELS, MODE, OnScores, ScoreMetric};
 use crate::segments::options::name;
 use crate::states::scores::ScoreTable;
@@ -107,7 +107,7 @@ impl ScoreMetric for PrAuc {
         }
         let (mut area, mut least, mut most) = (Twofold::default(), Twofold::default(), Twofold::default());
         let mut precision = if self.from_one { 1.0 } else { f64::NAN };
-        for step in descent(table) {
+        for step in coarse_descent(table) {
             let next = step.down_to.precision();
             if precision.is_nan() {
                 precision = next;

@@ -1,66 +1,67 @@
 //! Adding many values at once: exact, and in loops that the compiler turns into vector instructions.
 //!
-//! A block of values is added in two floats. Adding sigma to a value and taking it away again rounds the value to a multiple of
-//! sigma's last place; sigma is so large that the sum of the rounded parts of a block fits into 53 such places, and so is exact
-//! (Rump, Ogita, Oishi: Accurate Floating-Point Summation, 2008). The rests are added likewise with a second sigma, and what
-//! is then left, if anything, value by value. Since nothing is lost, neither is anything by the order of the lanes.
+//! A block of values is added in whole numbers. Adding sigma to a value rounds the value to a multiple of sigma's last place;
+//! how many places it is, the bits of that sum say. Taking sigma away again leaves the rounded value, and the value less that
+//! a rest, which is exact (Rump, Ogita, Oishi: Accurate Floating-Point Summation, 2008). The rests are added likewise with a
+//! second sigma, and what is then left, if anything, value by value. Since nothing is lost, neither is anything by the order
+//! of the lanes.
+//!
+//! ```text
+//!   sigma    1.5 · 2^k for values of at most 2^(k − 1): with one of them it is at least 2^k and at most 2^(k + 1)
+//!   place    2^(k − 52), the distance of all floats there, so that the difference of their bits is one of places
+//!   places   at most 2^51 for a value, 2^59 for a block
+//!   rest     at most half a place, 2^(k − 53): the second sigma is 2^52 times smaller, and its place 2^(k − 104)
+//! ```
 
 use super::ExactSum;
+use crate::simd::{Machine, wide};
 
 const BLOCK: usize = 256;
-const BLOCK_BITS: u64 = 8;
-const LANES: usize = 4;
 /// Fewer values are added one by one, which is faster then.
-const FEW: usize = 20;
-/// Blocks whose largest magnitude lies outside, 2^-900 to 2^900, are added value by value: with them sigma could leave the
-/// range of normal floats.
+const FEW: usize = 12;
+/// Blocks with a magnitude from here on, or a NaN, are added value by value: for them sigma could not be a float.
+const MOST: u64 = power_of_two(900).to_bits();
+/// From this magnitude on no part of a product falls below the smallest float.
 const LEAST: f64 = power_of_two(-900);
-const MOST: f64 = power_of_two(900);
-/// The second sigma by the first: the rests are at most half a last place of sigma, 2^-53, and a block of them 2^-45.
-const SECOND: f64 = power_of_two(BLOCK_BITS as i64 - 53);
+const MAGNITUDE: u64 = u64::MAX >> 1;
+const FRACTION_BITS: u64 = 52;
 
 const fn power_of_two(exponent: i64) -> f64 {
-    f64::from_bits(((1023 + exponent) as u64) << 52)
+    f64::from_bits(((1023 + exponent) as u64) << FRACTION_BITS)
 }
 
 impl ExactSum {
     /// Adds all values: the same sum as [`ExactSum::add`] makes of them one by one, only faster.
     pub fn add_all(&mut self, values: &[f64]) {
-        if values.len() < FEW {
-            return values.iter().for_each(|value| self.add(*value));
+        for block in values.chunks(BLOCK) {
+            let values = block.iter().copied();
+            let parts = if block.len() < FEW {
+                None
+            } else {
+                wide(
+                    #[inline(always)]
+                    |_| Parts::of(values.clone()),
+                )
+            };
+            match parts {
+                Some(parts) => self.add_parts(parts, values),
+                None => values.for_each(|value| self.add(value)),
+            }
         }
-        values.chunks(BLOCK).for_each(|block| self.add_block(block));
     }
 
     /// Adds `weight · value` of each place: the same sum as [`ExactSum::add_product`] makes of them one by one, only faster.
     /// The shorter slice decides how many there are.
     pub fn add_products(&mut self, weights: &[f64], values: &[f64]) {
-        if values.len() < FEW {
-            return weights.iter().zip(values).for_each(|(weight, value)| self.add_product(*weight, *value));
-        }
-        let mut parts = Parts::default();
         for (weights, values) in weights.chunks(BLOCK).zip(values.chunks(BLOCK)) {
-            let pairs = weights.iter().zip(values).map(|(weight, value)| (*weight, *value));
-            if parts.fill(pairs.clone()) {
-                self.add_parts(&parts);
-            } else {
-                pairs.for_each(|(weight, value)| self.add_product(weight, value));
-            }
+            self.add_products_of(weights.iter().zip(values).map(|(weight, value)| (*weight, *value)));
         }
     }
 
     /// Adds the square of each value without rounding it, as `add_product(value, value)` does.
     pub fn add_squares(&mut self, values: &[f64]) {
-        if values.len() < FEW {
-            return values.iter().for_each(|value| self.add_product(*value, *value));
-        }
-        let mut parts = Parts::default();
         for block in values.chunks(BLOCK) {
-            if parts.fill(block.iter().map(|value| (*value, *value))) {
-                self.add_parts(&parts);
-            } else {
-                block.iter().for_each(|value| self.add_product(*value, *value));
-            }
+            self.add_products_of(block.iter().map(|value| (*value, *value)));
         }
     }
 
@@ -68,18 +69,28 @@ impl ExactSum {
     /// rounded square and with what rounding took from it, each as [`ExactSum::add_product`] adds it. The shorter slice
     /// decides how many there are.
     pub fn add_weighted_squares(&mut self, weights: &[f64], values: &[f64]) {
-        if values.len() < FEW {
-            return weights.iter().zip(values).for_each(|(weight, value)| self.add_weighted_square(*weight, *value));
-        }
-        let mut squares = Parts::default();
+        let (mut high, mut low) = ([0.0; BLOCK], [0.0; BLOCK]);
         for (weights, values) in weights.chunks(BLOCK).zip(values.chunks(BLOCK)) {
-            if squares.fill(values.iter().map(|value| (*value, *value))) {
-                self.add_products(weights, squares.high());
-                if squares.any_low {
-                    self.add_products(weights, squares.low());
-                }
+            let high = high.get_mut(..values.len()).unwrap_or_default();
+            let low = low.get_mut(..values.len()).unwrap_or_default();
+            let any_low = if values.len() < FEW {
+                None
             } else {
-                weights.iter().zip(values).for_each(|(weight, value)| self.add_weighted_square(*weight, *value));
+                wide(
+                    #[inline(always)]
+                    |machine| squares(machine, values, high, low),
+                )
+            };
+            match any_low {
+                Some(any_low) => {
+                    self.add_products(weights, high);
+                    if any_low {
+                        self.add_products(weights, low);
+                    }
+                }
+                None => {
+                    weights.iter().zip(values).for_each(|(weight, value)| self.add_weighted_square(*weight, *value))
+                }
             }
         }
     }
@@ -92,147 +103,156 @@ impl ExactSum {
         }
     }
 
-    fn add_parts(&mut self, parts: &Parts) {
-        self.add_block(parts.high());
-        if parts.any_low {
-            self.add_block(parts.low());
+    /// Adds the products of at most `BLOCK` pairs.
+    #[inline(always)]
+    fn add_products_of(&mut self, pairs: impl ExactSizeIterator<Item = (f64, f64)> + Clone) {
+        let parts = if pairs.len() < FEW {
+            None
+        } else {
+            wide(
+                #[inline(always)]
+                |machine| Parts::of_products(machine, pairs.clone()),
+            )
+        };
+        match parts {
+            Some([high, low]) => {
+                self.add_parts(high, pairs.clone().map(|(a, b)| a * b));
+                self.add_parts(low, pairs.map(|(a, b)| a.mul_add(b, -(a * b))));
+            }
+            None => pairs.for_each(|(a, b)| self.add_product(a, b)),
         }
     }
 
-    /// Adds at most `BLOCK` values.
-    fn add_block(&mut self, block: &[f64]) {
-        let largest = largest(block);
-        if !(LEAST..=MOST).contains(&largest) {
-            return block.iter().for_each(|value| self.add(*value));
+    /// Adds what values come to.
+    fn add_parts(&mut self, parts: Parts, values: impl Iterator<Item = f64>) {
+        let ([first, second], [places, places_of_rests]) = (parts.sigmas, parts.places);
+        for float in floats(places, first).into_iter().chain(floats(places_of_rests, second)) {
+            self.add(float);
         }
-        // The power of two above `largest`, times the values of a block.
-        let exponent = (largest.to_bits() >> 52) + 1 + BLOCK_BITS;
-        let sigmas = [f64::from_bits(exponent << 52), f64::from_bits(exponent << 52) * SECOND];
-        let mut lanes = [Lane::default(); LANES];
-        let (chunks, rest) = block.as_chunks::<LANES>();
-        for chunk in chunks {
-            lanes.iter_mut().zip(chunk).for_each(|(lane, value)| lane.add(*value, sigmas));
-        }
-        lanes.iter_mut().zip(rest).for_each(|(lane, value)| lane.add(*value, sigmas));
-        let sum = lanes.into_iter().fold(Lane::default(), |a, b| Lane {
-            first: a.first + b.first,
-            second: a.second + b.second,
-            left: a.left | b.left,
-        });
-        // The largest magnitude does not show a NaN; the sum does.
-        if sum.first.is_nan() {
-            return block.iter().for_each(|value| self.add(*value));
-        }
-        self.add(sum.first);
-        self.add(sum.second);
-        if sum.left << 1 != 0 {
-            for value in block {
-                let [_, _, left] = split(*value, sigmas);
-                if left != 0.0 {
-                    self.add(left);
-                }
+        if parts.any_left {
+            for value in values {
+                let (_, rest) = rounded(value, first);
+                let (_, left) = rounded(rest, second);
+                self.add(left);
             }
         }
     }
 }
 
-/// Sums of the parts of every `LANES`th value.
-#[derive(Debug, Clone, Copy, Default)]
-struct Lane {
-    first: f64,
-    second: f64,
-    /// All bits that are set in any rest.
-    left: u64,
-}
-
-impl Lane {
-    #[inline(always)]
-    fn add(&mut self, value: f64, sigmas: [f64; 2]) {
-        let [first, second, left] = split(value, sigmas);
-        self.first += first;
-        self.second += second;
-        self.left |= left.to_bits();
-    }
-}
-
-/// The value as a sum of multiples of the last places of both sigmas, and the rest.
-#[inline(always)]
-fn split(value: f64, [first, second]: [f64; 2]) -> [f64; 3] {
-    let high = (first + value) - first;
-    let rest = value - high;
-    let middle = (second + rest) - second;
-    [high, middle, rest - middle]
-}
-
-fn largest(block: &[f64]) -> f64 {
-    let mut lanes = [0.0f64; 2 * LANES];
-    let larger = |lane: &mut f64, value: f64| *lane = if value.abs() > *lane { value.abs() } else { *lane };
-    let (chunks, rest) = block.as_chunks::<{ 2 * LANES }>();
-    for chunk in chunks {
-        lanes.iter_mut().zip(chunk).for_each(|(lane, value)| larger(lane, *value));
-    }
-    lanes.iter_mut().zip(rest).for_each(|(lane, value)| larger(lane, *value));
-    lanes.into_iter().fold(0.0, |a, b| if b > a { b } else { a })
-}
-
-/// The products of a block, rounded, and what rounding took from each.
-#[derive(Debug)]
+/// What values come to.
+#[derive(Debug, Clone, Copy)]
 struct Parts {
-    high: [f64; BLOCK],
-    low: [f64; BLOCK],
-    len: usize,
-    any_low: bool,
-}
-
-impl Default for Parts {
-    fn default() -> Self {
-        Self { high: [0.0; BLOCK], low: [0.0; BLOCK], len: 0, any_low: false }
-    }
+    sigmas: [f64; 2],
+    /// The sum of the values and that of their rests, in places of the sigmas.
+    places: [i64; 2],
+    /// Whether the rests of the rests are not all 0.
+    any_left: bool,
 }
 
 impl Parts {
-    fn high(&self) -> &[f64] {
-        self.high.get(..self.len).unwrap_or_default()
-    }
-
-    fn low(&self) -> &[f64] {
-        self.low.get(..self.len).unwrap_or_default()
-    }
-
-    /// Multiplies, and says whether both parts of all products are exact: whether nothing overflowed, and no product is so
-    /// small that its low part would lose bits.
+    /// What at most `BLOCK` values come to; none if one of them is too large.
     #[inline(always)]
-    fn fill(&mut self, pairs: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> bool {
-        self.len = pairs.len();
-        let (mut small, mut low_bits) = (0, 0);
-        for ((a, b), (high, low)) in pairs.clone().zip(self.high.iter_mut().zip(&mut self.low)) {
-            (*high, *low) = two_product(a, b);
-            small |= u64::from(high.abs() < LEAST);
-            low_bits |= low.to_bits();
+    fn of(values: impl ExactSizeIterator<Item = f64> + Clone) -> Option<Self> {
+        // Bits and not floats, so that NaN is larger than all others, and the order of comparison free.
+        let mut largest = 0;
+        for value in values.clone() {
+            largest = largest.max(value.to_bits() & MAGNITUDE);
         }
-        self.any_low = low_bits << 1 != 0;
-        // An overflow anywhere makes the low part infinite or NaN, and those have the bit that floats from 2 on have.
-        if small == 0 && low_bits & 2f64.to_bits() == 0 {
-            return true;
+        if largest >= MOST {
+            return None;
         }
-        let exact = |((a, b), (high, low)): ((f64, f64), (&f64, &f64))| {
-            low.is_finite() & ((high.abs() >= LEAST) | (a == 0.0) | (b == 0.0))
-        };
-        pairs.zip(self.high.iter().zip(&self.low)).map(exact).fold(true, |all, each| all & each)
+        // All values are below twice the power of two that has the exponent of the largest: that is 2^(k − 1). No exponent
+        // is too small: the place of the least normal sigma is the smallest float, and below it there are no rests.
+        let exponent = (largest >> FRACTION_BITS) + 2;
+        let sigmas = [sigma(exponent), sigma(exponent.saturating_sub(FRACTION_BITS).max(1))];
+        if largest == 0 {
+            return Some(Self { sigmas, places: [0; 2], any_left: false });
+        }
+        let [first, second] = sigmas;
+        let count = values.len() as u64;
+        let (mut sum, mut sum_of_rests, mut left_bits) = (0u64, 0u64, 0);
+        for value in values {
+            let (shifted, rest) = rounded(value, first);
+            sum = sum.wrapping_add(shifted);
+            let (shifted, left) = rounded(rest, second);
+            sum_of_rests = sum_of_rests.wrapping_add(shifted);
+            left_bits |= left.to_bits();
+        }
+        let places = |sum: u64, sigma: f64| sum.wrapping_sub(count.wrapping_mul(sigma.to_bits())) as i64;
+        Some(Self { sigmas, places: [places(sum, first), places(sum_of_rests, second)], any_left: left_bits << 1 != 0 })
+    }
+
+    /// What the rounded products of at most `BLOCK` pairs come to, and what rounding took from them; none if one of them is
+    /// too large or too small.
+    #[inline(always)]
+    fn of_products(machine: Machine, pairs: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> Option<[Self; 2]> {
+        if !machine.fused {
+            let mut any_small = false;
+            for (a, b) in pairs.clone() {
+                any_small |= ((a * b).abs() < LEAST) & (a != 0.0) & (b != 0.0);
+            }
+            if any_small {
+                return None;
+            }
+        }
+        let high = Self::of(pairs.clone().map(|(a, b)| a * b))?;
+        let low = Self::of(pairs.map(|(a, b)| two_product(machine, a, b).1))?;
+        Some([high, low])
     }
 }
 
-/// The rounded product and its error, exact if no part of it overflows or falls below the smallest float (Dekker: A
-/// Floating-Point Technique for Extending the Available Precision, 1971). Where there is no vector instruction for `mul_add`,
-/// this is much faster.
+/// 1.5 times the power of two that has this exponent field.
 #[inline(always)]
-fn two_product(a: f64, b: f64) -> (f64, f64) {
+fn sigma(exponent: u64) -> f64 {
+    f64::from_bits(exponent << FRACTION_BITS | 1 << (FRACTION_BITS - 1))
+}
+
+/// The bits of sigma and the value, which say how many places the value is, and the rest.
+#[inline(always)]
+fn rounded(value: f64, sigma: f64) -> (u64, f64) {
+    let shifted = sigma + value;
+    (shifted.to_bits(), value - (shifted - sigma))
+}
+
+/// So many places of sigma, as two floats: both are whole numbers of at most 32 bits but for zeros at the end.
+fn floats(places: i64, sigma: f64) -> [f64; 2] {
+    let exponent = sigma.to_bits() >> FRACTION_BITS;
+    let place = match exponent.saturating_sub(FRACTION_BITS) {
+        0 => f64::from_bits(1 << (exponent - 1)),
+        exponent => f64::from_bits(exponent << FRACTION_BITS),
+    };
+    let low = places & 0xffff_ffff;
+    [(places - low) as f64 * place, low as f64 * place]
+}
+
+/// The squares, rounded, and what rounding took from each, with the answer whether that is anything; none if one of the
+/// squares is too large or too small.
+#[inline(always)]
+fn squares(machine: Machine, values: &[f64], high: &mut [f64], low: &mut [f64]) -> Option<bool> {
+    let (mut any_small, mut largest, mut low_bits) = (false, 0, 0);
+    for ((value, high), low) in values.iter().zip(high).zip(low) {
+        (*high, *low) = two_product(machine, *value, *value);
+        any_small |= (*high < LEAST) & (*value != 0.0);
+        largest = largest.max(high.to_bits() & MAGNITUDE);
+        low_bits |= low.to_bits();
+    }
+    (largest < MOST && (machine.fused || !any_small)).then_some(low_bits << 1 != 0)
+}
+
+/// The rounded product and its error, exact if no part of it overflows or falls below the smallest float: by `mul_add`, or
+/// where there is no vector instruction for that, and it would be slow, by Dekker (A Floating-Point Technique for Extending
+/// the Available Precision, 1971).
+#[inline(always)]
+fn two_product(machine: Machine, a: f64, b: f64) -> (f64, f64) {
+    let product = a * b;
+    if machine.fused {
+        return (product, a.mul_add(b, -product));
+    }
     let halves = |x: f64| {
         let scaled = x * 134_217_729.0;
         let high = scaled - (scaled - x);
         (high, x - high)
     };
-    let product = a * b;
     let ((a, a_low), (b, b_low)) = (halves(a), halves(b));
     (product, ((a * b - product) + a * b_low + a_low * b) + a_low * b_low)
 }

@@ -99,10 +99,20 @@ pub(crate) fn scale(table: &ScoreTable) -> f64 {
 
 /// The steps from the highest score down; their weights are multiplied by [`scale`].
 pub(crate) fn descent(table: &ScoreTable) -> impl Iterator<Item = Descent> {
+    walk(table, table.steps().rev())
+}
+
+/// The same for whoever does not look at scores and takes nothing from steps without a positive row but their weight: there
+/// may be fewer steps.
+pub(crate) fn coarse_descent(table: &ScoreTable) -> impl Iterator<Item = Descent> {
+    walk(table, table.coarse_steps())
+}
+
+fn walk(table: &ScoreTable, steps: impl Iterator<Item = Step>) -> impl Iterator<Item = Descent> {
     let scale = scale(table);
     let (mut negatives, mut positives) = (Twofold::default(), Twofold::default());
     let mut above = Weights::default();
-    table.steps().rev().map(move |step| {
+    steps.map(move |step| {
         let own = Weights { negative: step.negative.weight * scale, positive: step.positive.weight * scale };
         negatives.add(own.negative);
         positives.add(own.positive);
@@ -115,5 +125,9 @@ pub(crate) fn descent(table: &ScoreTable) -> impl Iterator<Item = Descent> {
 
 /// The weights of all steps, multiplied by [`scale`]: what the last step of [`descent`] comes down to.
 pub(crate) fn totals(table: &ScoreTable) -> Weights {
+    if !table.weighted {
+        let (negative, positive) = table.totals();
+        return Weights { negative: negative.weight, positive: positive.weight };
+    }
     descent(table).last().map_or_else(Weights::default, |last| last.down_to)
 }

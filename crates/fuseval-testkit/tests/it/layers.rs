@@ -33,7 +33,7 @@ const ALONE: &[(&str, &str)] = &[
 ];
 
 /// All that core may know of the world.
-const CORE: &[&str] = &["arrow-array", "arrow-schema", "libm", "strsim", "xxhash-rust"];
+const CORE: &[&str] = &["arrow-array", "arrow-schema", "fearless_simd", "libm", "strsim", "xxhash-rust"];
 
 /// Files that may be longer than the rest: generated code.
 const LONG: &[&str] = &["crates/fuseval-onnx/src/proto/onnx.rs"];

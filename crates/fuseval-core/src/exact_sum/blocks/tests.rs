@@ -1,6 +1,7 @@
 use super::*;
 use crate::exact_sum::tests::{Kind, bytes_of_parts, encoded};
 use crate::random::KeyedRng;
+use crate::simd::tests::in_each_form;
 
 /// What a function of many values has added, and the floats that it is to add, from the same weights and values.
 type Case = (&'static str, fn(&mut ExactSum, &[f64], &[f64]), fn(f64, f64) -> Vec<f64>);
@@ -28,10 +29,15 @@ fn weighted_square(weight: f64, value: f64) -> Vec<f64> {
 
 fn same_bytes(weights: &[f64], values: &[f64], what: &str) {
     for (name, many, parts) in CASES {
-        let mut sum = ExactSum::new();
-        many(&mut sum, weights, values);
         let one_by_one = bytes_of_parts(weights.iter().zip(values).flat_map(|(weight, value)| parts(*weight, *value)));
-        assert_eq!(encoded(&sum), one_by_one, "{name} of {} {what}", values.len());
+        let in_each_form = in_each_form(|| {
+            let mut sum = ExactSum::new();
+            many(&mut sum, weights, values);
+            encoded(&sum)
+        });
+        for bytes in in_each_form {
+            assert_eq!(bytes, one_by_one, "{name} of {} {what}", values.len());
+        }
     }
 }
 
@@ -82,6 +88,21 @@ fn a_block_of_the_largest_magnitude_is_exact() {
         same_bytes(&values, &values, "equal values");
         let with_rests: Vec<f64> = values.iter().enumerate().map(|(i, v)| v * power_of_two(-(i as i64 % 60))).collect();
         same_bytes(&values, &with_rests, "falling values");
+    }
+}
+
+#[test]
+fn rests_of_half_a_place_are_exact() {
+    // A place of the first sigma is 2^-50: odd halves of it round to even, and leave the largest rest, of either sign.
+    for halves in [1.0, 3.0, 5.0, 7.0] {
+        for sign in [1.0, -1.0] {
+            let value = sign * (1.0 + halves * power_of_two(-51));
+            for tiny in [0.0, power_of_two(-103), power_of_two(-104), power_of_two(-200)] {
+                let mut values = vec![value; BLOCK];
+                values.extend((0..BLOCK).map(|i| if i % 2 == 0 { value } else { tiny }));
+                same_bytes(&vec![1.0; 2 * BLOCK], &values, "halves");
+            }
+        }
     }
 }
 

@@ -148,6 +148,47 @@ fn first<K: Copy + Ord>(negative: &mut &[K], positive: &mut &[K]) -> Option<KeyS
     Some(KeyStep(key, take(negative), take(positive)))
 }
 
+/// Steps in descending order in which negative rows between two scores of positive rows are one step: their scores make no
+/// difference to whoever only asks for the rows above each positive row.
+#[derive(Debug, Clone)]
+pub(crate) struct CoarseSteps<'a>(Steps<'a>);
+
+impl Iterator for CoarseSteps<'_> {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        let rows = match &mut self.0 {
+            Steps::Made(_) => 0,
+            Steps::Narrow { negative, positive } => take_above(negative, positive),
+            Steps::Wide { negative, positive } => take_above(negative, positive),
+        };
+        match rows {
+            0 => self.0.next_back(),
+            rows => Some(Step { negative: Side::of_rows(rows), ..Step::default() }),
+        }
+    }
+}
+
+/// Takes the negative rows above the greatest positive key; all of them if there is none.
+fn take_above<K: Copy + Ord>(negative: &mut &[K], positive: &[K]) -> usize {
+    let Some(key) = positive.last() else {
+        let rows = negative.len();
+        *negative = &[];
+        return rows;
+    };
+    // In steps that double, since mostly there are few.
+    let mut step = 1;
+    let is_above = |place: usize| negative.get(place).is_some_and(|other| other > key);
+    while step <= negative.len() && is_above(negative.len() - step) {
+        step *= 2;
+    }
+    let from = negative.len().saturating_sub(step);
+    let tail = negative.get(from..).unwrap_or_default();
+    let rows = tail.len() - tail.partition_point(|other| other <= key);
+    *negative = negative.get(..negative.len() - rows).unwrap_or_default();
+    rows
+}
+
 /// Takes the rows of the greatest key.
 fn last<K: Copy + Ord>(negative: &mut &[K], positive: &mut &[K]) -> Option<KeyStep<K>> {
     let key = match (negative.last(), positive.last()) {
@@ -272,6 +313,12 @@ impl ScoreTable {
             Rows::Narrow { negative, positive } => Steps::Narrow { negative, positive },
             Rows::Wide { negative, positive } => Steps::Wide { negative, positive },
         }
+    }
+
+    /// The steps in descending order, those of negative rows between positive ones as one where that is quick. Such a step has
+    /// no score.
+    pub(crate) fn coarse_steps(&self) -> CoarseSteps<'_> {
+        CoarseSteps(self.steps())
     }
 
     /// Where every row weighs 1 and scores hardly repeat: for each run of positive rows of one score its length, the number of
