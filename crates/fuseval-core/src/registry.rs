@@ -1,6 +1,6 @@
 //! A catalogue entry, and the look-up of a metric by name in a list of entries.
 
-use crate::nearest::suggestion;
+use crate::nearest::{listed, nearest, suggestion};
 use crate::{AnyMetric, Error, MetricId, OptionValue, Result};
 
 /// An option of a metric, for messages and the catalogue page.
@@ -155,14 +155,51 @@ impl Settings<'_> {
     }
 }
 
+/// What other tools and people call metrics of the catalogue.
+pub const OTHER_NAMES: &[(&str, &str)] = &[
+    ("auc", "roc_auc"),
+    ("auroc", "roc_auc"),
+    ("auc_roc", "roc_auc"),
+    ("ap", "pr_auc"),
+    ("average_precision", "pr_auc"),
+    ("mean_average_precision", "map"),
+    ("bce", "log_loss"),
+    ("nll", "log_loss"),
+    ("cross_entropy", "log_loss"),
+    ("logloss", "log_loss"),
+    ("p", "precision@k"),
+    ("recip_rank", "mrr"),
+    ("hr", "hit_rate@k"),
+    ("hits", "hit_rate@k"),
+    ("ndcg_cut", "ndcg@k"),
+];
+
+/// How many names a message lists.
+const LISTED: usize = 20;
+
+/// The error for a name that no metric has: with the metric that is known by it elsewhere, or the nearest name.
+pub fn unknown(catalogue: &[Entry], name: &str, k: Option<&str>) -> Error {
+    let written = name.to_lowercase().replace('-', "_");
+    let other = OTHER_NAMES.iter().find(|(other, _)| *other == written).map(|(_, ours)| match k {
+        Some(k) => ours.replace("@k", &format!("@{k}")),
+        None => (*ours).to_string(),
+    });
+    let near = other.or_else(|| nearest(name, catalogue.iter().map(|entry| entry.name)).map(str::to_string));
+    let help = near.map_or_else(
+        || {
+            let names: Vec<&str> = catalogue.iter().take(LISTED).map(|entry| entry.name).collect();
+            let others = if catalogue.len() > LISTED { " and others" } else { "" };
+            format!("choose one of {}{others}; `fuseval metrics` lists them", listed(&names))
+        },
+        |near| format!("did you mean `{near}`?"),
+    );
+    Error::usage("a metric of the catalogue", format!("`{name}`"), help)
+}
+
 /// Makes the metric that `id` names, or says what is wrong with it and what was probably meant.
 pub fn metric(catalogue: &[Entry], id: &MetricId, defaults: &Defaults) -> Result<Box<dyn AnyMetric>> {
     let Some(entry) = catalogue.iter().find(|entry| entry.name == id.name) else {
-        return Err(Error::usage(
-            "a metric of the catalogue",
-            format!("`{}`", id.name),
-            suggestion(&id.name, catalogue.iter().map(|entry| entry.name)),
-        ));
+        return Err(unknown(catalogue, &id.name, id.k.as_deref()));
     };
     let place = |error: Error| error.at(format!("metric `{id}`"));
     for (position, (option, _)) in id.options.iter().enumerate() {
@@ -186,7 +223,9 @@ fn cutoff(entry: &Entry, id: &MetricId) -> Result<Option<usize>> {
     match (&id.k, entry.cutoff) {
         (None, Cutoff::None | Cutoff::Optional) => Ok(None),
         (None, Cutoff::Required) => {
-            Err(Error::usage(format!("a cut-off k for `{name}`"), "none", format!("write for example `{name}@10`")))
+            let over_rows = if name == "f1" { ", or `f_beta[threshold=0.5]` for all rows" } else { "" };
+            let help = format!("write for example `{name}@10`{over_rows}");
+            Err(Error::usage(format!("a cut-off k for `{name}`"), "none", help))
         }
         (Some(k), Cutoff::None) => {
             Err(Error::usage(format!("no cut-off k for `{name}`"), format!("k = {k}"), format!("write `{name}`")))

@@ -2,7 +2,8 @@
 
 use fuseval_core::view::segment_weight;
 use fuseval_core::{
-    AnyFolds, AnyMetric, Cache, Error, Fold, LabelSide, Layout, Ranking, Result, ScoreKind, ScoreNeed, Value, View,
+    AnyFolds, AnyMetric, Cache, Error, Fold, LabelRange, LabelSide, Layout, Needs, Ranking, Result, ScoreKind,
+    ScoreNeed, Value, View,
 };
 
 /// A column of numbers.
@@ -98,6 +99,8 @@ struct Shared<'a> {
     states: Vec<(&'a dyn AnyMetric, Option<LabelSide>)>,
     state_of_metric: Vec<usize>,
     ranking: bool,
+    /// The strictest of the metrics' needs.
+    needs: Needs,
 }
 
 impl<'a> Shared<'a> {
@@ -119,7 +122,8 @@ impl<'a> Shared<'a> {
             let help = "give the place where each segment begins, and the number of rows last";
             return Err(Error::data(format!("ascending borders from 0 to {rows}"), "others", help));
         }
-        let mut shared = Self { arrays, states: Vec::new(), state_of_metric: Vec::new(), ranking: false };
+        let needs = Needs::new(ScoreNeed::Order, LabelRange::Any);
+        let mut shared = Self { arrays, states: Vec::new(), state_of_metric: Vec::new(), ranking: false, needs };
         for metric in metrics {
             let profile = metric.profile();
             if profile.layout == Layout::Segments && borders.is_empty() {
@@ -130,6 +134,8 @@ impl<'a> Shared<'a> {
                 return Err(Error::usage("metrics of labels and scores alone", format!("`{}`", metric.id()), help));
             }
             shared.ranking |= profile.needs.ranking;
+            shared.needs.score = shared.needs.score.max(profile.needs.score);
+            shared.needs.labels = shared.needs.labels.max(profile.needs.labels);
             let name = metric.state_name();
             let known = shared.states.iter().position(|(state, _)| state.state_name() == name);
             if known.is_none() {
@@ -204,7 +210,19 @@ impl<'a> Shared<'a> {
         if self.arrays.segments.is_empty() { (from, to) } else { (border(from), border(to)) }
     }
 
+    /// Refuses labels and scores that a metric cannot take. The strictest needs are looked at first, once for all.
     fn check(&self, labels: &[f64], scores: &[f64], first: usize) -> Result<()> {
+        let is_probability = self.needs.score == ScoreNeed::Probability && self.arrays.kind == ScoreKind::Probability;
+        let scores_fit = if is_probability {
+            LabelRange::Unit.contains_all(scores)
+        } else if self.needs.score == ScoreNeed::Order {
+            scores.iter().fold(true, |all, score| all & !score.is_nan())
+        } else {
+            LabelRange::Any.contains_all(scores)
+        };
+        if scores_fit && self.needs.labels.contains_all(labels) {
+            return Ok(());
+        }
         for (metric, _) in &self.states {
             let needs = metric.profile().needs;
             if !needs.labels.contains_all(labels) {

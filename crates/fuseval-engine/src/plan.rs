@@ -189,10 +189,14 @@ impl Plan {
         let item = asked.item.as_ref().map(|item| requests.key(source, item, "item")).transpose()?;
         let by_item = metrics.iter().find(|(metric, _)| metric.profile().needs.items);
         if let (Some((metric, _)), None) = (by_item, item) {
+            let by_preset = match asked.preset.as_deref() {
+                Some("trec_eval") => "; `preset: trec_eval` breaks ties by item",
+                _ => "",
+            };
             return Err(Error::usage(
                 format!("an item column for `{}`", metric.id()),
                 "none",
-                "name the column that identifies an item: `data.item: item_id` or `--item item_id`",
+                format!("name the column that identifies an item: `data.item: item_id` or `--item item_id`{by_preset}"),
             ));
         }
         let over_rows = metrics.iter().find(|(metric, _)| metric.profile().layout == Layout::Rows);

@@ -210,6 +210,13 @@ mod tests {
     fn what_is_unknown_is_refused_with_the_nearest() {
         for (name, message) in [
             ("roc_acu", "expected a metric of the catalogue, found `roc_acu`; did you mean `roc_auc`?"),
+            ("AUC", "expected a metric of the catalogue, found `AUC`; did you mean `roc_auc`?"),
+            ("hits", "expected a metric of the catalogue, found `hits`; did you mean `hit_rate@k`?"),
+            ("P@10", "expected a metric of the catalogue, found `P`; did you mean `precision@10`?"),
+            (
+                "f1",
+                "metric `f1`: expected a cut-off k for `f1`, found none; write for example `f1@10`, or `f_beta[threshold=0.5]` for all rows",
+            ),
             (
                 "precision@5[tie=stable]",
                 "metric `precision@5[tie=stable]`: expected an option of `precision`, found `tie`; did you mean `ties`?",
@@ -250,6 +257,15 @@ mod tests {
         ] {
             let error = named(name).err().unwrap();
             assert_eq!(error.to_string(), message);
+        }
+        let far = named("zzzz").err().unwrap().to_string();
+        assert!(far.ends_with(" and others; `fuseval metrics` lists them"), "{far}");
+    }
+
+    #[test]
+    fn a_name_from_elsewhere_leads_to_a_metric() {
+        for (_, ours) in fuseval_core::registry::OTHER_NAMES {
+            assert!(named(&ours.replace("@k", "@5")).is_ok(), "{ours}");
         }
     }
 }

@@ -28,7 +28,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("mean_rank.rs"),
     cutoff: Cutoff::None,
     options: &[OF, TIES, AVERAGE, REL_THRESHOLD, DUPLICATES],
-    presets: &[("trec_eval", "ties", "key_desc")],
+    presets: &[],
     build: |settings| {
         let formula = MeanRank { first: settings.choice("of", RANKS)? };
         Ok(Box::new(OverSegments::new(formula, SegmentOptions::read(settings)?)))

@@ -30,7 +30,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("rank_biased_overlap.rs"),
     cutoff: Cutoff::None,
     options: &[P, TIES, AVERAGE],
-    presets: &[("trec_eval", "ties", "key_desc")],
+    presets: &[],
     build: |settings| {
         let formula = RankBiasedOverlap { p: persistence(settings, 0.9)? };
         Ok(Box::new(OverSegments::new(formula, SegmentOptions::read(settings)?)))

@@ -9,6 +9,9 @@
 //! **Thresholds** `thresholds=N` uses the N + 1 thresholds i/N, `thresholds=[…]` a list: the trapezoid through the rates at
 //! these thresholds (positive when score ≥ threshold) and through (0, 0) and (1, 1), with a proven bound on its distance to
 //! the exact area. Logits are compared by their sigmoid.
+//! **Options** `mode=exact|histogram`: how scores are kept; `labels=soft`: a label between 0 and 1 is a share of a positive
+//! row.
+//! **Bound** in the histogram pairs within one bin may be ranked either way: half their share of all pairs.
 //! **State** `scores` (exact), `thresholds` (summed confusion matrices).
 //! **Oracle** scikit-learn `roc_auc_score`.
 

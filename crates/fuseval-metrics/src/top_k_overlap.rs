@@ -26,7 +26,7 @@ pub const ENTRY: Entry = Entry {
     file: include_str!("top_k_overlap.rs"),
     cutoff: Cutoff::Required,
     options: &[TIES, AVERAGE],
-    presets: &[("trec_eval", "ties", "key_desc")],
+    presets: &[],
     build: |settings| Ok(Box::new(OverSegments::new(TopKOverlap, SegmentOptions::read(settings)?))),
 };
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use fuseval_core::nearest::suggestion;
 use fuseval_core::registry::PRESETS;
 use fuseval_core::{Error, MetricId, OptionValue, Result, ScoreKind, Source};
 use fuseval_engine::Specification;
@@ -54,11 +53,11 @@ pub(crate) fn resolved(run_file: &RunFile, path: &str) -> String {
     run_file.base.join(path).to_string_lossy().into_owned()
 }
 
-/// The source: files, or a pair of TREC files.
-pub(crate) fn source(run_file: &RunFile, inputs: &[&str]) -> Result<Box<dyn Source>> {
+/// The source: files, or a pair of TREC files; with the topics that these leave out, of the run and of the qrels.
+pub(crate) fn source(run_file: &RunFile, inputs: &[&str]) -> Result<(Box<dyn Source>, (usize, usize))> {
     let data = &run_file.data;
     let Some(trec) = &data.trec else {
-        return Ok(Box::new(fuseval_source::open(source_options(run_file, inputs)?)?));
+        return Ok((Box::new(fuseval_source::open(source_options(run_file, inputs)?)?), (0, 0)));
     };
     let keys = [
         ("path", !data.path.is_empty()),
@@ -74,12 +73,15 @@ pub(crate) fn source(run_file: &RunFile, inputs: &[&str]) -> Result<Box<dyn Sour
         )
         .at("data.trec"));
     }
-    Ok(Box::new(fuseval_source::open_trec(TrecOptions {
+    let source = fuseval_source::open_trec(TrecOptions {
         qrels: resolved(run_file, &trec.qrels),
         run: resolved(run_file, &trec.run),
         complete: trec.complete,
         depth: trec.depth,
-    })?))
+    })?;
+    let topics = source.topics();
+    let left_out = (topics.run_only, if trec.complete { 0 } else { topics.qrels_only });
+    Ok((Box::new(source), left_out))
 }
 
 /// What the source is opened with. `inputs` are those of the model: a CSV column that feeds one is not read as text,
@@ -122,8 +124,14 @@ pub(crate) fn specification(run_file: &RunFile, source: &dyn Source) -> Result<S
     for (place, entry) in run_file.metrics.iter().enumerate() {
         metrics.extend(metric(entry).map_err(|error| error.at(format!("metrics[{place}]")))?);
     }
+    // Topics and documents of TREC files have fixed names.
+    let fixed = |name: &str| run_file.data.trec.as_ref().map(|_| name.to_string());
+    let segment = match fixed("topic") {
+        Some(topic) if run_file.data.segment.is_empty() => vec![topic],
+        _ => run_file.data.segment.list(),
+    };
     Ok(Specification {
-        segment: run_file.data.segment.list(),
+        segment,
         carryover: run_file.data.carryover.list(),
         inputs: inputs.unwrap_or_default(),
         fill_null: fill_null.unwrap_or_default(),
@@ -156,7 +164,7 @@ pub(crate) fn specification(run_file: &RunFile, source: &dyn Source) -> Result<S
         seed: run_file.seed,
         scores_are_columns: model.is_none(),
         interval: interval(&run_file.interval)?,
-        item: run_file.data.item.clone(),
+        item: run_file.data.item.clone().or_else(|| fixed("docno")),
         unranked: run_file.data.trec.is_some(),
         preset: preset(run_file.preset.as_deref())?,
         no_positive: no_positive(run_file.no_positive.as_deref())?,
@@ -190,13 +198,13 @@ fn no_positive(rule: Option<&str>) -> Result<Option<String>> {
     word("no_positive", rule, &["skip", "zero", "one"])
 }
 
-/// One of the words that a key takes.
+/// One of the few words that a key takes.
 fn word(key: &str, given: Option<&str>, known: &[&str]) -> Result<Option<String>> {
     match given {
         Some(given) if !known.contains(&given) => Err(Error::usage(
             format!("one of {}", fuseval_core::nearest::listed(known)),
             format!("`{given}`"),
-            suggestion(given, known.iter().copied()),
+            "write one of them",
         )
         .at(key)),
         given => Ok(given.map(str::to_string)),

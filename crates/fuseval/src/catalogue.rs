@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use fuseval_core::nearest::suggestion;
-use fuseval_core::registry::Cutoff;
-use fuseval_core::{Entry, Error, Result};
+use fuseval_core::registry::{Cutoff, unknown};
+use fuseval_core::{Entry, MetricId, Result};
 use fuseval_metrics::ALL;
 
 /// One line per metric: how it is written, and what it is.
@@ -32,11 +31,7 @@ fn written(entry: &Entry) -> String {
 pub fn page(name: &str) -> Result<String> {
     let base = name.split(['@', '[']).next().unwrap_or_default();
     let Some(entry) = ALL.iter().find(|entry| entry.name == base) else {
-        return Err(Error::usage(
-            "a metric of the catalogue",
-            format!("`{name}`"),
-            suggestion(base, ALL.iter().map(|entry| entry.name)),
-        ));
+        return Err(unknown(ALL, base, MetricId::parse(name).ok().and_then(|id| id.k).as_deref()));
     };
     let mut out = entry.page();
     if !entry.options.is_empty() {
@@ -44,7 +39,9 @@ pub fn page(name: &str) -> Result<String> {
     }
     for option in entry.options {
         let values = if option.values.is_empty() { String::new() } else { format!(": {}", option.values.join(", ")) };
-        let _ = writeln!(out, "- `{}` = {}{values}", option.name, option.default);
+        let default =
+            if option.default.is_empty() { " must be given".to_string() } else { format!(" = {}", option.default) };
+        let _ = writeln!(out, "- `{}`{default}{values}", option.name);
     }
     for (preset, option, value) in entry.presets {
         let _ = writeln!(out, "- with `preset: {preset}` `{option}` = {value}");
@@ -61,6 +58,8 @@ pub fn document() -> String {
     out.push_str("```\n");
     for entry in ALL {
         let page = page(entry.name).unwrap_or_default();
+        // A paragraph for each heading.
+        let page = page.replace("\n**", "\n\n**").replace("\n\n\n", "\n\n");
         let _ = write!(out, "\n## {}\n\n{page}", entry.name);
     }
     out

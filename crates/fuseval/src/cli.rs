@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use progress::Bar;
 
+use crate::table_file::STANDARD_OUTPUT;
 use crate::{Error, ErrorKind, Evaluation, Format, Options, Result, RunDirectory, RunFile};
 
 /// One-pass evaluation of ranking and recommendation models.
@@ -62,7 +63,8 @@ struct Common {
     /// Set any key of the run file, for example `output.predictions=true`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Write the value of each segment, for metrics over segments: a Parquet or CSV file; without FILE to standard output
+    /// Write the value of each segment, for metrics over segments: a Parquet or CSV file; without FILE to standard
+    /// output, and the results to standard error
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     per_segment: Option<PathBuf>,
     /// The library of ONNX Runtime [default: ORT_DYLIB_PATH, beside the binary, the onnxruntime package of Python]
@@ -113,7 +115,15 @@ impl Common {
             FormatWord::Csv => Format::Csv,
             FormatWord::Markdown => Format::Markdown,
         };
-        print(&evaluation.print(format))
+        let text = evaluation.print(format);
+        if self.per_segment.as_deref().is_none_or(|path| path.as_os_str() != STANDARD_OUTPUT) {
+            return print(&text);
+        }
+        // Standard output is a table of segments, and nothing else.
+        if !self.quiet {
+            say(text.trim_end());
+        }
+        Ok(())
     }
 }
 

@@ -12,6 +12,7 @@ use fuseval_engine::{Limits, Plan, ResultRow, Tables, report_with, run};
 use fuseval_onnx::{Backend, LoadOptions};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::figures::{counted, grouped};
 use crate::table_file::TableFile;
 use crate::{RunFile, asked};
 
@@ -80,6 +81,8 @@ pub(crate) struct Facts {
     pub(crate) metric_s: f64,
     /// (feature, rows in which it was missing).
     pub(crate) missing: Vec<(String, u64)>,
+    /// Topics of TREC files that are in one of the two and not evaluated: of the run, of the qrels.
+    pub(crate) topics_left_out: (usize, usize),
 }
 
 /// Evaluates a run file.
@@ -92,6 +95,7 @@ struct Prepared {
     source: Box<dyn Source>,
     model: Box<dyn Model>,
     plan: Plan,
+    topics_left_out: (usize, usize),
 }
 
 fn prepare(run_file: &RunFile, options: &Options) -> Result<Prepared> {
@@ -104,16 +108,16 @@ fn prepare(run_file: &RunFile, options: &Options) -> Result<Prepared> {
         }
     };
     let inputs = loaded.iter().flat_map(|model| model.inputs()).map(|input| input.name.as_str()).collect::<Vec<_>>();
-    let source = asked::source(run_file, &inputs)?;
+    let (source, topics_left_out) = asked::source(run_file, &inputs)?;
     let specification = asked::specification(run_file, source.as_ref())?;
     let model = loaded.unwrap_or_else(|| Box::new(ColumnScores::new(&specification)));
     let plan = Plan::new(&specification, source.as_ref(), model.as_ref(), &fuseval_metrics::metric)?;
-    Ok(Prepared { source, model, plan })
+    Ok(Prepared { source, model, plan, topics_left_out })
 }
 
 /// What a run would do and what its states would take, without doing it.
 pub fn explain(run_file: &RunFile, options: &Options) -> Result<String> {
-    let Prepared { source, model, plan } = prepare(run_file, options)?;
+    let Prepared { source, model, plan, .. } = prepare(run_file, options)?;
     Ok(crate::explanation::explanation(&plan, source.as_ref(), model.backend(), options.threads))
 }
 
@@ -127,7 +131,7 @@ pub fn evaluate_with(run_file: &RunFile, options: &Options, progress: &dyn Progr
             "use `fuseval run`, which writes them into the run directory",
         ));
     }
-    let Prepared { source, model, plan } = prepare(run_file, options)?;
+    let Prepared { source, model, plan, topics_left_out } = prepare(run_file, options)?;
     let source = source.as_ref();
     let fingerprint = fingerprint(run_file)?;
     let limits = Limits { threads: options.threads, bucket_rows: options.bucket_rows };
@@ -165,6 +169,7 @@ pub fn evaluate_with(run_file: &RunFile, options: &Options, progress: &dyn Progr
         infer_s: done.infer_time.as_secs_f64(),
         metric_s: metric_time.as_secs_f64(),
         missing: missing.map(|(feature, rows)| (feature.name.clone(), *rows)).collect(),
+        topics_left_out,
     };
     Ok(Evaluation { plan, fingerprint, rows, facts })
 }
@@ -175,15 +180,14 @@ impl Evaluation {
         let facts = &self.facts;
         let scored = facts.rows * self.plan.experiments.len() as u64;
         let rate = (scored as f64 / facts.wall_s.max(1e-9)) as u64;
-        let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         format!(
             "{} rows, baseline and {}, in {:.2} s: {} scored rows/s on {}, {}",
-            crate::table::grouped(facts.rows),
-            plural(self.plan.experiments.len() - 1, "experiment"),
+            grouped(facts.rows),
+            counted(self.plan.experiments.len() - 1, "experiment"),
             facts.wall_s,
-            crate::table::grouped(rate),
+            grouped(rate),
             facts.backend,
-            plural(facts.threads, "thread"),
+            counted(facts.threads, "thread"),
         )
     }
 }

@@ -6,7 +6,7 @@ use fuseval_core::Source;
 use fuseval_engine::Plan;
 use fuseval_engine::plan::SliceDefinition;
 
-use crate::table::grouped;
+use crate::figures::{counted, grouped};
 
 /// Rows that are assumed where the files do not tell.
 const ASSUMED_ROWS: u64 = 1_000_000;
@@ -18,7 +18,7 @@ pub(crate) fn explanation(plan: &Plan, source: &dyn Source, backend: &str, threa
     };
     let rows = source.row_count();
     let shown = rows.map_or_else(|| "an unknown number of rows".to_string(), |rows| format!("{} rows", grouped(rows)));
-    line("data", format!("{shown} in {} files", source.files().len()));
+    line("data", format!("{shown} in {}", counted(source.files().len(), "file")));
     line("segment", if plan.segment_names.is_empty() { "none".to_string() } else { plan.segment_names.join(", ") });
     line("model", backend.to_string());
     line("heads", plan.heads.iter().map(|head| head.name.as_str()).collect::<Vec<_>>().join(", "));
@@ -36,16 +36,25 @@ pub(crate) fn explanation(plan: &Plan, source: &dyn Source, backend: &str, threa
     };
     let slices: Vec<String> = plan.slices.iter().map(slice).collect();
     line("slices", if slices.is_empty() { "none".to_string() } else { slices.join("; ") });
-    line("experiments", format!("the baseline and {} others", plan.experiments.len() - 1));
+    line(
+        "experiments",
+        match plan.experiments.len().saturating_sub(1) {
+            0 => "the baseline, no experiments".to_string(),
+            others => format!("the baseline and {}", counted(others, "experiment")),
+        },
+    );
     let estimate = plan.estimate(rows.unwrap_or(ASSUMED_ROWS));
     let assumed = if rows.is_some() { String::new() } else { format!(", for {} rows", grouped(ASSUMED_ROWS)) };
+    let has_scores = plan.states.iter().any(|state| state.state_name().starts_with("scores"));
+    let on_top = if has_scores { " (the table of one score cell at the end comes on top)" } else { "" };
     line(
         "states",
         format!(
-            "{} cells in 32 folds{}: about {} for each of {threads} threads, at most {}{assumed}",
-            grouped(estimate.cells),
+            "{} in 32 folds{}: about {} for each of {}, at most {}{on_top}{assumed}",
+            counted(usize::try_from(estimate.cells).unwrap_or(usize::MAX), "cell"),
             if plan.slices.is_empty() { "" } else { ", a slice by columns counted once" },
             size(estimate.typical),
+            counted(threads, "thread"),
             size(estimate.most),
         ),
     );

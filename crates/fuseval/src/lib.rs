@@ -14,6 +14,8 @@ mod array_metrics;
 mod asked;
 mod evaluation;
 mod explanation;
+mod figures;
+mod notes;
 mod records;
 mod results;
 mod run_directory;

@@ -116,7 +116,7 @@ pub struct DataBlock {
 }
 
 /// TREC qrels and run: columns `topic`, `docno`, `relevance`, `judged` and `score`. Judged documents that were not retrieved
-/// count among the relevant ones and have no rank.
+/// count among the relevant ones and have no rank. The segment is the topic and the item the document, unless named otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrecBlock {

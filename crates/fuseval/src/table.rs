@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle, presets};
+use comfy_table::{CellAlignment, LineStyle, Table, presets};
 use fuseval_core::{IntervalKind, Outcome};
 use fuseval_engine::ResultRow;
 
 use crate::Evaluation;
+use crate::figures::{at_scale, counted, exponent, grouped, interval, number};
 use crate::results::slice_text;
+
+/// A wider table of the baseline becomes a longer one.
+const WIDEST: usize = 120;
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,138 +33,96 @@ impl Evaluation {
         match format {
             Format::Json => self.to_json(),
             Format::Csv => self.to_csv(),
-            Format::Table => self.tables(plain(), "\n"),
-            Format::Markdown => self.tables(presets::ASCII_MARKDOWN, " "),
+            Format::Table => self.tables(Look::Plain),
+            Format::Markdown => self.tables(Look::Markdown),
         }
     }
 
-    /// `apart` stands between a value and its interval.
-    fn tables(&self, style: TableStyle, apart: &str) -> String {
-        let mut out = format!("{}\n", self.baseline(style, apart));
-        for note in self.notes() {
-            let _ = writeln!(out, "{note}");
-        }
-        if let Some(costs) = self.costs(style) {
+    fn tables(&self, look: Look) -> String {
+        let (bullet, before_notes) = match look {
+            Look::Plain => ("", ""),
+            Look::Markdown => ("- ", "\n"),
+        };
+        let mut out = format!("{}\n", self.baseline(look));
+        let listed = |notes: &[String]| {
+            let list: String = notes.iter().map(|note| format!("{bullet}{note}\n")).collect();
+            if list.is_empty() { list } else { format!("{before_notes}{list}") }
+        };
+        out.push_str(&listed(&self.notes()));
+        if let Some(costs) = self.costs(look) {
             let _ = write!(out, "\n{costs}\n");
         }
-        for note in self.notes_on_experiments() {
-            let _ = writeln!(out, "{note}");
-        }
+        out.push_str(&listed(&self.notes_on_experiments()));
         out
     }
 
-    /// One line per slice and head, one column per metric.
-    fn baseline(&self, style: TableStyle, apart: &str) -> Table {
-        let sliced = self.rows.iter().any(|row| row.slice.definition > 0);
-        let metrics: Vec<String> = self.plan.metrics.iter().map(|(metric, _)| metric.id().to_string()).collect();
-        let mut header: Vec<String> = vec!["head".to_string()];
-        header.extend(sliced.then(|| "slice".to_string()));
-        header.push("rows".to_string());
-        header.extend(metrics.iter().cloned());
-        let text_columns = 1 + usize::from(sliced);
-        let mut table = table(style, &header, text_columns);
+    /// One line per slice and head, one column per metric; or one line per number, where that would be too wide.
+    fn baseline(&self, look: Look) -> Table {
+        let matrix = self.matrix(look);
+        let width = matrix.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+        if width > WIDEST { self.list(look) } else { matrix }
+    }
+
+    fn matrix(&self, look: Look) -> Table {
+        let metrics = self.plan.metrics.iter().map(|(metric, _)| metric.id().to_string());
+        let mut table = Lines::new(look, self.first_names().chain(["rows".to_string()]).chain(metrics));
         let baseline: Vec<&ResultRow> = self.rows.iter().filter(|row| row.experiment == 0).collect();
-        for line in baseline.chunks(metrics.len().max(1)) {
+        for line in baseline.chunks(self.plan.metrics.len().max(1)) {
             let Some(first) = line.first() else { continue };
-            let mut cells = vec![self.head(first).to_string()];
-            if sliced {
-                cells.push(match slice_text(&self.plan, &first.slice) {
-                    text if text.is_empty() => "(all)".to_string(),
-                    text => text,
-                });
-            }
-            cells.push(grouped(first.rows));
-            cells.extend(line.iter().map(|row| shown_with_interval(row, apart)));
-            table.add_row(cells);
+            let shown = line.iter().map(|row| match &row.interval {
+                Ok(ends) => format!("{}{}{}", self.shown(row), look.apart(), interval(ends.low, ends.high)),
+                Err(_) => self.shown(row),
+            });
+            table.add(self.first_cells(first).chain([grouped(first.rows)]).chain(shown));
         }
-        table
+        table.finish(1 + usize::from(self.is_sliced()))
     }
 
-    /// What must not pass in silence: values that are missing, segments that are special, rows that were changed or left out.
-    fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        for row in self.rows.iter().filter(|row| row.experiment == 0 && row.slice.definition == 0) {
-            let name = format!("{} of {}", self.metric(row), self.head(row));
-            let tally = row.value.tally;
-            if let Outcome::Undefined(why) = &row.value.outcome {
-                notes.push(format!("{name}: undefined, {why}"));
-            }
-            let mut parts = Vec::new();
-            let mut part = |count: u64, what: &str| {
-                if count > 0 {
-                    parts.push(format!("{} {what}", grouped(count)));
-                }
-            };
-            part(tally.undefined, "without a value");
-            part(tally.short, "shorter than k");
-            part(tally.tied, "with a tie across k");
-            if !parts.is_empty() {
-                notes.push(format!("{name}: {} segments; {}", grouped(tally.n + tally.undefined), parts.join(", ")));
-            }
-            if tally.clipped > 0 {
-                notes.push(format!("{name}: {} probabilities clipped", grouped(tally.clipped)));
-            }
-            if row.value.error_bound > 0.0 {
-                let mode = row.value.mode;
-                notes.push(format!("{name}: by {mode}, within {:.2e} of the exact value", row.value.error_bound));
-            }
-            if row.dropped > 0 && row.metric == 0 {
-                notes.push(format!("{}: {} invalid rows left out", self.head(row), grouped(row.dropped)));
-            }
+    fn list(&self, look: Look) -> Table {
+        let header = ["metric", "value", "interval", "n"].map(str::to_string);
+        let mut table = Lines::new(look, self.first_names().chain(header));
+        for row in self.rows.iter().filter(|row| row.experiment == 0) {
+            let ends = row.interval.as_ref().map_or_else(|_| String::new(), |ends| interval(ends.low, ends.high));
+            let cells = [self.metric(row), self.shown(row), ends, grouped(row.value.tally.n)];
+            table.add(self.first_cells(row).chain(cells));
         }
-        notes.extend(self.note_on_intervals());
-        for (feature, rows) in &self.facts.missing {
-            notes.push(format!("feature {feature}: missing in {} rows", grouped(*rows)));
-        }
-        notes
+        table.finish(2 + usize::from(self.is_sliced()))
     }
 
-    /// What the intervals are, or why there are none.
-    fn note_on_intervals(&self) -> Option<String> {
-        let level = 100.0 * self.plan.interval?;
-        let baseline = || self.rows.iter().filter(|row| row.experiment == 0 && row.slice.definition == 0);
-        let approximate = baseline().any(|row| {
-            let metric = self.plan.metrics.get(row.metric);
-            let kind = metric.map(|(metric, _)| metric.profile().interval);
-            kind == Some(IntervalKind::Approximate) && row.interval.is_ok()
+    fn is_sliced(&self) -> bool {
+        self.rows.iter().any(|row| row.slice.definition > 0)
+    }
+
+    /// The names of the columns that say what a line is about.
+    fn first_names(&self) -> impl Iterator<Item = String> {
+        ["head".to_string()].into_iter().chain(self.is_sliced().then(|| "slice".to_string()))
+    }
+
+    fn first_cells(&self, row: &ResultRow) -> impl Iterator<Item = String> {
+        let slice = self.is_sliced().then(|| match slice_text(&self.plan, &row.slice) {
+            text if text.is_empty() => "(all)".to_string(),
+            text => text,
         });
-        let also = if approximate { "; those of ece and mce are approximate" } else { "" };
-        if baseline().any(|row| row.interval.is_ok()) {
-            return Some(format!(
-                "[ ]: {level} % intervals, by leaving out one of 32 folds of segments at a time{also}"
-            ));
-        }
-        let has_interval = |row: &&ResultRow| {
-            let metric = self.plan.metrics.get(row.metric);
-            row.value.outcome.number().is_some()
-                && metric.is_some_and(|(metric, _)| metric.profile().interval != IntervalKind::None)
-        };
-        let why = baseline().find(has_interval).and_then(|row| row.interval.as_ref().err())?;
-        Some(format!("no intervals: {why}"))
+        [self.head(row).to_string()].into_iter().chain(slice)
     }
 
-    /// Why an experiment has no cost in the table.
-    fn notes_on_experiments(&self) -> Vec<String> {
-        let first = |row: &&ResultRow| {
-            row.experiment > 0 && row.metric == 0 && row.slice.definition == 0 && row.delta.is_none()
-        };
-        let note = |row: &ResultRow| {
-            let why = match &row.value.outcome {
-                Outcome::Undefined(why) => format!("undefined, {why}"),
-                _ => "not compared with the baseline".to_string(),
-            };
-            let left_out = if row.dropped > 0 {
-                format!("; {} invalid rows left out", grouped(row.dropped))
-            } else {
-                String::new()
-            };
-            format!("{} of {}: {why}{left_out}", self.experiment(row), self.head(row))
-        };
-        self.rows.iter().filter(first).map(note).collect()
+    fn shown(&self, row: &ResultRow) -> String {
+        match &row.value.outcome {
+            Outcome::Number(count) if self.interval_kind(row) == Some(IntervalKind::None) && count.fract() == 0.0 => {
+                at_scale(*count, 0, 1)
+            }
+            Outcome::Number(value) => number(*value),
+            Outcome::Curve(curve) => counted(curve.points.len(), "point"),
+            Outcome::Undefined(_) => "-".to_string(),
+        }
+    }
+
+    pub(crate) fn interval_kind(&self, row: &ResultRow) -> Option<IntervalKind> {
+        self.plan.metrics.get(row.metric).map(|(metric, _)| metric.profile().interval)
     }
 
     /// The experiments by what they cost: how much worse the first metric gets. Repeats are shown as their mean.
-    fn costs(&self, style: TableStyle) -> Option<String> {
+    fn costs(&self, look: Look) -> Option<String> {
         if self.plan.experiments.len() < 2 {
             return None;
         }
@@ -186,20 +148,27 @@ impl Evaluation {
         let mut ranked: Vec<(&str, Cost)> = costs.into_iter().collect();
         let first = |cost: &Cost| cost.mean(0).unwrap_or(f64::NEG_INFINITY);
         ranked.sort_by(|(a, a_cost), (b, b_cost)| first(b_cost).total_cmp(&first(a_cost)).then(a.cmp(b)));
-        let mut header = vec!["".to_string(), "experiment".to_string()];
-        header.extend(self.plan.heads.iter().map(|head| head.name.clone()));
-        let mut table = table(style, &header, 2);
+        // Costs have the decimals of the value that they are differences of.
+        let scale_of = |head: usize| {
+            let base = base.get(&head).copied().flatten().unwrap_or_default();
+            let parts = ranked.iter().flat_map(|(_, cost)| [cost.mean(head), cost.half_width(head)]).flatten();
+            exponent(parts.fold(base.abs(), |most, part| most.max(part.abs())))
+        };
+        let scales: Vec<i32> = (0..self.plan.heads.len()).map(scale_of).collect();
+        let heads = self.plan.heads.iter().map(|head| head.name.clone());
+        let mut table = Lines::new(look, ["".to_string(), "experiment".to_string()].into_iter().chain(heads));
         for (rank, (name, cost)) in ranked.iter().enumerate() {
             let repeats = if cost.repeats > 1 { format!(" (mean of {})", cost.repeats) } else { String::new() };
-            let mut cells = vec![(rank + 1).to_string(), format!("{name}{repeats}")];
-            let shown = |head| {
+            let shown = scales.iter().enumerate().map(|(head, scale)| {
                 let Some(mean) = cost.mean(head) else { return "-".to_string() };
-                let half = cost.half_widths.get(&head).copied().flatten().filter(|_| cost.repeats < 2);
-                half.map_or_else(|| format!("{mean:+.6}"), |half| format!("{mean:+.6} ± {half:.6}"))
-            };
-            cells.extend((0..self.plan.heads.len()).map(shown));
-            table.add_row(cells);
+                let text = at_scale(mean, *scale, 6);
+                let sign = if text.starts_with('-') { "" } else { "+" };
+                let half = cost.half_width(head).map(|half| format!(" ± {}", at_scale(half, *scale, 6)));
+                format!("{sign}{text}{}", half.unwrap_or_default())
+            });
+            table.add([(rank + 1).to_string(), format!("{name}{repeats}")].into_iter().chain(shown));
         }
+        let table = table.finish(2);
         let way = match direction {
             fuseval_core::Direction::Higher => "falls".to_string(),
             fuseval_core::Direction::Lower => "rises".to_string(),
@@ -207,8 +176,9 @@ impl Evaluation {
             fuseval_core::Direction::Target(target) => format!("moves away from {target}"),
         };
         Some(format!(
-            "Cost of each experiment: by how much {} {way} (positive: worse), ordered by the first head\n{table}",
-            metric.id()
+            "Cost of each experiment: by how much {} {way} (positive: worse), ordered by the first head\n{}{table}",
+            metric.id(),
+            if look == Look::Markdown { "\n" } else { "" },
         ))
     }
 }
@@ -227,48 +197,64 @@ impl Cost {
         let costs = self.by_head.get(&head).filter(|costs| !costs.is_empty())?;
         Some(costs.iter().sum::<f64>() / costs.len() as f64)
     }
-}
 
-/// Columns apart, a line below the header and nothing else.
-fn plain() -> TableStyle {
-    presets::NOTHING.header_separator(LineStyle::new('─', '─', '─', '─'))
-}
-
-fn table(style: TableStyle, header: &[String], text_columns: usize) -> Table {
-    let mut table = Table::new();
-    table.load_style(style).set_header(header);
-    for column in table.column_iter_mut().skip(text_columns) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
-/// The value, and its interval after `apart`.
-fn shown_with_interval(row: &ResultRow, apart: &str) -> String {
-    match &row.interval {
-        Ok(interval) => format!("{}{apart}[{:.4}, {:.4}]", shown(&row.value.outcome), interval.low, interval.high),
-        Err(_) => shown(&row.value.outcome),
+    /// Half the width of the interval of the difference; none for a mean of repeats.
+    fn half_width(&self, head: usize) -> Option<f64> {
+        self.half_widths.get(&head).copied().flatten().filter(|_| self.repeats < 2)
     }
 }
 
-fn shown(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Number(number) if number.is_finite() => format!("{number:.6}"),
-        Outcome::Number(number) => number.to_string(),
-        Outcome::Curve(curve) => format!("{} points", curve.points.len()),
-        Outcome::Undefined(_) => "-".to_string(),
-    }
+/// How tables look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Columns apart, a line below the header and nothing else.
+    Plain,
+    Markdown,
 }
 
-/// An integer with its thousands apart.
-pub(crate) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
+impl Look {
+    /// What stands between a value and its interval.
+    fn apart(self) -> &'static str {
+        match self {
+            Self::Plain => "\n",
+            Self::Markdown => " ",
         }
-        out.push(digit);
     }
-    out
+}
+
+/// A table in the making.
+struct Lines {
+    look: Look,
+    table: Table,
+}
+
+impl Lines {
+    fn new(look: Look, header: impl Iterator<Item = String>) -> Self {
+        let mut table = Table::new();
+        table.load_style(match look {
+            Look::Plain => presets::NOTHING.header_separator(LineStyle::new('─', '─', '─', '─')),
+            Look::Markdown => presets::ASCII_MARKDOWN,
+        });
+        let header: Vec<String> = header.map(|cell| escaped(look, cell)).collect();
+        table.set_header(header);
+        Self { look, table }
+    }
+
+    fn add(&mut self, cells: impl Iterator<Item = String>) {
+        let cells: Vec<String> = cells.map(|cell| escaped(self.look, cell)).collect();
+        self.table.add_row(cells);
+    }
+
+    /// The first columns are text, the others numbers.
+    fn finish(mut self, text_columns: usize) -> Table {
+        for column in self.table.column_iter_mut().skip(text_columns) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        self.table
+    }
+}
+
+/// In Markdown a bar within a cell would end it.
+fn escaped(look: Look, cell: String) -> String {
+    if look == Look::Markdown { cell.replace('|', "\\|") } else { cell }
 }

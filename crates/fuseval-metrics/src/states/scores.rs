@@ -22,7 +22,7 @@ use fuseval_core::bytes::{Reader, Writer, damaged};
 use fuseval_core::ranking::ordered;
 use fuseval_core::{Result, State};
 
-use histogram::{Histogram, Score, single_key, single_score};
+use histogram::{Histogram, single_key, single_score};
 pub(crate) use histogram::{bin, half_key};
 use multiset::Multiset;
 use table::Entry;
@@ -72,14 +72,6 @@ impl Class {
         }
         if let Self::Wide(keys) = self {
             keys.add(ordered(score));
-        }
-    }
-
-    /// Calls `f` with each score and how often it occurs, in no order.
-    fn each(&self, f: &mut dyn FnMut(Score, u64)) {
-        match self {
-            Self::Narrow(keys) => keys.each(|key, count| f(Score::Narrow(key), count)),
-            Self::Wide(keys) => keys.each(|key, count| f(Score::Wide(score_of(key)), count)),
         }
     }
 
@@ -221,8 +213,7 @@ impl Exact {
 
     fn histogram(&self) -> Histogram {
         if self.weighted.most_groups() == 0 {
-            let [negative, positive] = [&self.negative, &self.positive];
-            return Histogram::of_rows(self.rows(), [&|f| negative.each(f), &|f| positive.each(f)]);
+            return Histogram::of_classes([&self.negative, &self.positive]);
         }
         let mut sorted = self.clone();
         sorted.compact();
@@ -290,6 +281,9 @@ impl Scores {
     /// Adds rows of weight 1; scores are not NaN.
     pub fn add_rows(&mut self, labels: &[f64], scores: &[f64]) {
         const CHUNK: usize = 256;
+        if let Content::Histogram(histogram) = &mut self.content {
+            return histogram.add_rows(labels, scores);
+        }
         let Content::Exact(Exact {
             negative: Class::Narrow(negative),
             positive: Class::Narrow(positive),

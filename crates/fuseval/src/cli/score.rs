@@ -111,12 +111,6 @@ fn run_file(arguments: &ScoreArguments) -> RunFile {
         complete: arguments.trec_complete,
         depth: arguments.trec_depth,
     });
-    // Topics and documents of TREC files have fixed names.
-    let fixed = |name: &str| trec.as_ref().map(|_| name.to_string());
-    let segment = match fixed("topic") {
-        Some(topic) if arguments.segment.is_empty() => vec![topic],
-        _ => arguments.segment.clone(),
-    };
     let head = HeadBlock {
         score: Some(score.clone()),
         label: arguments.label.clone().unwrap_or_default(),
@@ -133,8 +127,8 @@ fn run_file(arguments: &ScoreArguments) -> RunFile {
     RunFile {
         data: DataBlock {
             path: arguments.files.clone().into(),
-            segment: segment.into(),
-            item: arguments.item.clone().or_else(|| fixed("docno")),
+            segment: arguments.segment.clone().into(),
+            item: arguments.item.clone(),
             filter: arguments.filter.clone(),
             trec,
             explode: arguments.explode.clone().into(),

@@ -43,10 +43,20 @@ impl RunFile {
     }
 
     fn from_tree(mut tree: serde_json::Value, settings: &[String]) -> Result<Self> {
+        let as_written = tree.clone();
         for setting in settings {
             set(&mut tree, setting).map_err(|error| error.at(format!("--set {setting}")))?;
         }
-        serde_json::from_value(tree).map_err(|error| explained(&error.to_string()).at("the run file with --set"))
+        serde_json::from_value(tree).map_err(|error| {
+            // The setting to blame is the one without which the others do.
+            let does_without = |blamed: &&String| {
+                let mut tree = as_written.clone();
+                let mut others = settings.iter().filter(|other| other != blamed);
+                others.all(|other| set(&mut tree, other).is_ok()) && serde_json::from_value::<Self>(tree).is_ok()
+            };
+            let blamed = settings.iter().find(does_without).map(|setting| format!("--set {setting}"));
+            explained(&error.to_string()).at(blamed.unwrap_or_else(|| "the run file with --set".to_string()))
+        })
     }
 }
 
@@ -116,6 +126,14 @@ fn unreadable(message: &str) -> Error {
     let first = message.lines().next().unwrap_or_default();
     let first = first.split(" at line ").next().unwrap_or_default();
     let found = WORDS.iter().fold(first.to_string(), |text, (theirs, ours)| text.replace(theirs, ours));
+    let parts = ["invalid value: ", "invalid type: "].iter().find_map(|start| found.strip_prefix(start));
+    if let Some((found, expected)) = parts.and_then(|rest| rest.split_once(", expected ")) {
+        return Error::usage(expected, found, "correct the value; the README shows a run file with every key");
+    }
+    if first.contains("IntervalEntry") {
+        let help = "write `interval: {level: 0.9}` for another level, or `interval: false` for none";
+        return Error::usage("a map with the key `level`, or `false`", "another value", help);
+    }
     Error::usage(
         "a run file in YAML, as the README shows it",
         found,
@@ -205,6 +223,24 @@ mod tests {
         assert_eq!(run_file.data.segment.list(), ["a", "b"]);
         let error = RunFile::parse(SMALL, &["output.predcitions=true".to_string()]).unwrap_err();
         assert!(error.to_string().ends_with("found `predcitions`; did you mean `predictions`?"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_its_place_and_what_it_should_be() {
+        let error = |setting: &str| {
+            let settings = ["seed=3".to_string(), setting.to_string()];
+            RunFile::parse(SMALL, &settings).unwrap_err().to_string()
+        };
+        assert_eq!(
+            error("exact_budget=-1"),
+            "--set exact_budget=-1: expected a whole number from 0 on, found integer `-1`; correct the value; the README shows a run file with every key"
+        );
+        let interval = "expected a map with the key `level`, or `false`, found another value; write `interval: {level: 0.9}` for another level, or `interval: false` for none";
+        assert_eq!(error("interval=0.9"), format!("--set interval=0.9: {interval}"));
+        let written = RunFile::parse(&format!("{SMALL}interval: 0.9\n"), &[]).unwrap_err().to_string();
+        assert!(written.starts_with("line 4") && written.ends_with(interval), "{written}");
+        let written = RunFile::parse(&format!("{SMALL}exact_budget: -1\n"), &[]).unwrap_err().to_string();
+        assert!(written.starts_with("line 4") && written.contains("a whole number from 0 on"), "{written}");
     }
 
     #[test]

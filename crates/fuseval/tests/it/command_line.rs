@@ -162,3 +162,99 @@ fn the_score_command_of_the_readme_works() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stdout).contains("duration_log > 3"));
 }
+
+/// Forty requests of four rows, two of them relevant.
+fn write_scores(folder: &Path) {
+    let mut text = "request,label,score,a|b\n".to_string();
+    for row in 0..160 {
+        text.push_str(&format!("r{},{},{},x\n", row / 4, row % 2, f64::from(row * 7 % 10) / 10.0));
+    }
+    std::fs::write(folder.join("scores.csv"), text).unwrap();
+}
+
+const SCORE: [&str; 8] = ["score", "scores.csv", "--label", "label", "--score", "score", "--segment", "request"];
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn segments_on_standard_output_are_alone_there() {
+    let folder = tempfile::tempdir().unwrap();
+    write_scores(folder.path());
+    let asked = |more: &[&str]| {
+        let output = fuseval(folder.path(), &[&SCORE[..], &["-m", "mrr", "--per-segment"], more].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (segments, results) = asked(&[]);
+    let mut reader = csv::Reader::from_reader(segments.as_bytes());
+    assert_eq!(reader.records().map(Result::unwrap).count(), 40);
+    assert!(results.contains("mrr") && results.contains("[ ]: 95 % intervals"), "{results}");
+    let (again, results) = asked(&["-", "--format", "json"]);
+    assert_eq!(again, segments);
+    let json: Value = serde_json::from_str(&results).unwrap();
+    assert_eq!(json["results"][0]["metric"], "mrr");
+    assert_eq!(asked(&["-", "--quiet"]), (segments, String::new()));
+}
+
+#[test]
+fn a_table_that_would_be_too_wide_has_one_line_per_number() {
+    let folder = tempfile::tempdir().unwrap();
+    write_scores(folder.path());
+    let printed = |metrics: &str, format: &str| {
+        let more = ["-m", metrics, "--slice", "\"a|b\" = 'x' OR 'a|b' = 'y'", "--format", format];
+        let output = fuseval(folder.path(), &[&SCORE[..], &more].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let few = printed("count,roc_auc", "table");
+    let words = |line: &str| line.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+    assert_eq!(words(few.lines().next().unwrap()), ["head", "slice", "rows", "count", "roc_auc"]);
+    let many =
+        "count,roc_auc,mrr,precision@1,precision@2[denominator=min_k_n],recall@2,ndcg@3,map,hit_rate@2,roc_curve";
+    let table = printed(many, "table");
+    assert_eq!(words(table.lines().next().unwrap()), ["head", "slice", "metric", "value", "interval", "n"]);
+    assert_eq!(words(table.lines().nth(2).unwrap()), ["score", "(all)", "count", "160", "160"]);
+    assert!(table.lines().any(|line| line.contains("roc_curve") && line.contains(" points ")), "{table}");
+    assert!(table.contains("\npoints of curves: --format json\n"), "{table}");
+    assert_eq!(table.lines().filter(|line| line.contains(" roc_auc ")).count(), 2);
+    let markdown = printed(many, "markdown");
+    let columns = |line: &str| line.replace("\\|", "").matches('|').count();
+    let rows: Vec<&str> = markdown.lines().take_while(|line| !line.is_empty()).collect();
+    assert!(rows.iter().all(|row| columns(row) == 7), "{markdown}");
+    assert_eq!(rows.len(), 2 + 20);
+    let notes: Vec<&str> = markdown.lines().skip(rows.len() + 1).collect();
+    assert!(!notes.is_empty() && notes.iter().all(|note| note.starts_with("- ")), "{markdown}");
+}
+
+#[test]
+fn what_numbers_do_not_say_stands_below_them() {
+    let folder = tempfile::tempdir().unwrap();
+    write_scores(folder.path());
+    let rows = ["score", "scores.csv", "--label", "label", "--score", "score", "-m", "mae,flip_rate"];
+    let printed = text(&fuseval(folder.path(), &rows).stdout);
+    assert!(printed.contains("flip_rate: compares the baseline with itself: there are no experiments\n"), "{printed}");
+    let folds = "by leaving out one of 32 folds of rows at a time (name the segment if rows depend on each other)";
+    assert!(printed.contains(folds), "{printed}");
+}
+
+#[test]
+fn trec_files_of_a_run_file_have_topics_as_segments_and_say_which_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    file("qrels", "1 0 a 1\n2 0 a 1\n3 0 a 1\n");
+    file("run", "1 Q0 a 1 0.5 x\n1 Q0 b 2 0.5 x\n4 Q0 a 1 0.5 x\n5 Q0 a 1 0.5 x\n");
+    let yaml = "data: {trec: {qrels: qrels, run: run}}\nheads: {score: {label: relevance}}\nmetrics: [mrr]\npreset: trec_eval\n";
+    file("eval.yaml", yaml);
+    let output = fuseval(folder.path(), &["run", "eval.yaml", "--quiet"]);
+    let printed = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // Of two documents with one score the last by name is the first.
+    assert!(printed.contains("0.500000"), "{printed}");
+    let note =
+        "2 topics of the run without judgements and 2 topics of the qrels without retrieved documents are left out\n";
+    assert!(printed.contains(note), "{printed}");
+    let preset = fuseval(folder.path(), &["run", "eval.yaml", "--set", "preset=trec"]);
+    assert!(text(&preset.stderr).contains(" help: write one of them\n"), "{}", text(&preset.stderr));
+}

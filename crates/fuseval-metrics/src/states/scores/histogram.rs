@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use fuseval_core::bytes::{Reader, Writer, damaged};
 use fuseval_core::{ExactSum, Result, state};
 
+use super::Class;
 use super::multiset::Multiset;
+use super::weighted::score_of;
 
 /// Bits of the float32 key that a bin keeps.
 const SHIFT: u32 = 32 - 18;
@@ -32,22 +34,14 @@ impl Default for Histogram {
     }
 }
 
-/// Calls its argument with each score of a class and how often it occurs.
-pub(super) type EachScore<'a> = dyn Fn(&mut dyn FnMut(Score, u64)) + 'a;
-
-/// A score, or the float32 key that stands for it.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Score {
-    Narrow(u32),
-    Wide(f64),
-}
-
-impl Score {
-    fn value(self) -> f64 {
-        match self {
-            Self::Narrow(key) => f64::from(single_score(key)),
-            Self::Wide(score) => score,
-        }
+/// Calls `f` with the place of each score of a class and how often it occurs.
+fn each_place(keys: &Class, class: u32, half: bool, f: &mut impl FnMut(u32, u64)) {
+    let of_half = |score: f64| 2 * half_key(score).unwrap_or_default() + class;
+    match (keys, half) {
+        (Class::Narrow(keys), false) => keys.each(|key, count| f(2 * (key >> SHIFT) + class, count)),
+        (Class::Narrow(keys), true) => keys.each(|key, count| f(of_half(f64::from(single_score(key))), count)),
+        (Class::Wide(keys), false) => keys.each(|key, count| f(2 * bin(score_of(key)) + class, count)),
+        (Class::Wide(keys), true) => keys.each(|key, count| f(of_half(score_of(key)), count)),
     }
 }
 
@@ -102,31 +96,48 @@ impl Histogram {
         histogram
     }
 
-    /// The histogram of rows of weight 1, given class by class: `each` calls its argument with each score, its float32 key if
-    /// it has one, and how often it occurs.
-    pub(super) fn of_rows(rows: u64, classes: [&EachScore<'_>; 2]) -> Self {
-        let mut half = true;
-        classes.iter().for_each(|each| each(&mut |score, _| half = half && half_key(score.value()).is_some()));
-        let place = |score: Score| match (half, score) {
-            (true, score) => half_key(score.value()).unwrap_or_default(),
-            (false, Score::Narrow(key)) => key >> SHIFT,
-            (false, Score::Wide(score)) => bin(score),
-        };
-        let rows = if rows < FEWEST_DENSE {
-            let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-            for (class, each) in (0u32..).zip(classes) {
-                each(&mut |score, count| *counts.entry(2 * place(score) + class).or_default() += count);
+    /// Adds rows of weight 1; scores are not NaN.
+    pub(super) fn add_rows(&mut self, labels: &[f64], scores: &[f64]) {
+        const CHUNK: usize = 256;
+        if self.half {
+            // As long as all scores are float16 numbers each is looked at.
+            for (place, (label, score)) in labels.iter().zip(scores).enumerate() {
+                if !self.half {
+                    let rest = (labels.get(place..).unwrap_or_default(), scores.get(place..).unwrap_or_default());
+                    return self.add_rows(rest.0, rest.1);
+                }
+                self.add(*score, *label > 0.0, 1.0);
             }
+            return;
+        }
+        for (labels, scores) in labels.chunks(CHUNK).zip(scores.chunks(CHUNK)) {
+            let mut places = [0u32; CHUNK];
+            for ((place, label), score) in places.iter_mut().zip(labels).zip(scores) {
+                *place = 2 * bin(*score) + u32::from(*label > 0.0);
+            }
+            self.rows.extend_below(places.get(..scores.len()).unwrap_or_default(), 2 * MOST_BIN);
+        }
+    }
+
+    /// The histogram of rows of weight 1 in two classes.
+    pub(super) fn of_classes(classes: [&Class; 2]) -> Self {
+        let half = classes.iter().all(|class| match class {
+            Class::Narrow(keys) => keys.all(|key| half_key(f64::from(single_score(key))).is_some()),
+            Class::Wide(keys) => keys.all(|key| half_key(score_of(key)).is_some()),
+        });
+        let rows = if classes.iter().map(|class| class.len()).sum::<u64>() < FEWEST_DENSE {
+            let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+            let mut add = |place, count| *counts.entry(place).or_default() += count;
+            (0u32..).zip(classes).for_each(|(class, keys)| each_place(keys, class, half, &mut add));
             Multiset::of(&counts)
         } else {
             let mut counts = vec![0u64; 2 * MOST_BIN as usize];
-            for (class, each) in (0u32..).zip(classes) {
-                each(&mut |score, count| {
-                    if let Some(slot) = counts.get_mut((2 * place(score) + class) as usize) {
-                        *slot += count;
-                    }
-                });
-            }
+            let mut add = |place: u32, count| {
+                if let Some(slot) = counts.get_mut(place as usize) {
+                    *slot += count;
+                }
+            };
+            (0u32..).zip(classes).for_each(|(class, keys)| each_place(keys, class, half, &mut add));
             Multiset::of_sorted((0u32..).zip(counts).filter(|(_, count)| *count > 0))
         };
         Self { half, rows, weights: BTreeMap::new() }
@@ -175,11 +186,26 @@ impl Histogram {
     pub(super) fn bins(&self) -> Vec<Bin> {
         let mut rows = self.rows.clone();
         rows.compact();
-        let mut bins: BTreeMap<u32, Bin> = BTreeMap::new();
         let blank = |place: u32| {
             let (low, high) = if self.half { (half_score(place / 2), half_score(place / 2)) } else { range(place / 2) };
             Bin { low, high, ..Bin::default() }
         };
+        if self.weights.is_empty() {
+            let mut bins: Vec<(u32, Bin)> = Vec::with_capacity(rows.distinct());
+            for (place, count) in rows.groups() {
+                if bins.last().is_none_or(|(bin, _)| *bin != place / 2) {
+                    bins.push((place / 2, blank(place)));
+                }
+                if let Some((_, bin)) = bins.last_mut() {
+                    let class = place as usize % 2;
+                    if let (Some(rows), Some(weight)) = (bin.rows.get_mut(class), bin.weight.get_mut(class)) {
+                        (*rows, *weight) = (count, count as f64);
+                    }
+                }
+            }
+            return bins.into_iter().map(|(_, bin)| bin).collect();
+        }
+        let mut bins: BTreeMap<u32, Bin> = BTreeMap::new();
         let mut weighted = self.weights.clone();
         for (place, count) in rows.groups() {
             let (_, sum) = weighted.entry(place).or_default();

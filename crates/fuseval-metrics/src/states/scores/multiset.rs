@@ -211,6 +211,11 @@ impl<K: Key> Multiset<K> {
         }
     }
 
+    /// Whether all keys are such.
+    pub(super) fn all(&self, mut f: impl FnMut(K) -> bool) -> bool {
+        self.run.iter().all(|key| f(*key)) && self.pending.iter().all(|key| f(*key))
+    }
+
     /// The keys as they lie, if none is counted more than once: the run and the buffer.
     pub(super) fn slices(&self) -> Option<[&[K]; 2]> {
         self.counts.is_empty().then_some([&self.run, &self.pending])
@@ -294,5 +299,28 @@ impl<K: Key> Multiset<K> {
         }
         set.look_for_repeats();
         Ok(set)
+    }
+}
+
+/// New keys below a bound that is not large: so many are worth an array of counts.
+const DENSE_PENDING: usize = 1 << 16;
+
+impl Multiset<u32> {
+    /// Adds many keys, all below `most`.
+    pub(super) fn extend_below(&mut self, keys: &[u32], most: u32) {
+        self.pending.extend_from_slice(keys);
+        if self.pending.len() < DENSE_PENDING {
+            return;
+        }
+        let mut counts = vec![0u64; most as usize];
+        let mut add = |key: u32, count: u64| {
+            if let Some(slot) = counts.get_mut(key as usize) {
+                *slot += count;
+            }
+        };
+        self.each(&mut add);
+        let mut other = Self::of_sorted((0u32..).zip(counts).filter(|(_, count)| *count > 0));
+        (other.limit, other.repeating) = (self.limit, true);
+        *self = other;
     }
 }
