@@ -85,11 +85,14 @@ pub fn evaluate(metrics: &[Box<dyn AnyMetric>], arrays: &Arrays<'_>, threads: us
     }
     all.iter_mut().for_each(|folds| folds.settle());
     let mut caches: Vec<Cache> = all.iter().map(|_| Cache::with_threads(threads)).collect();
-    let finish = |(metric, state): (&Box<dyn AnyMetric>, &usize)| match (all.get(*state), caches.get_mut(*state)) {
-        (Some(folds), Some(cache)) => metric.finish(folds.as_ref(), cache),
-        _ => Err(Error::defect("a state of each metric", "none")),
-    };
-    metrics.iter().zip(&shared.state_of_metric).map(finish).collect()
+    let mut values = Vec::with_capacity(metrics.len());
+    for (metric, state) in metrics.iter().zip(&shared.state_of_metric) {
+        let (Some(folds), Some(cache)) = (all.get(*state), caches.get_mut(*state)) else {
+            return Err(Error::defect("a state of each metric", "none"));
+        };
+        values.push(metric.finish(folds.as_ref(), cache)?);
+    }
+    Ok(values)
 }
 
 /// What all threads share.
