@@ -62,27 +62,26 @@ impl Ranking {
         let start = self.rows.len();
         let first = segment.start as u32;
         let in_segment = scores.get(segment).unwrap_or_default();
-        self.packed.clear();
-        let mut narrow = true;
-        for (place, score) in (0u32..).zip(in_segment) {
-            let single = *score as f32;
-            narrow &= f64::from(single) == *score;
-            let bits = (single + 0.0).to_bits();
-            let key = bits ^ (((bits as i32 >> 31) as u32) | 0x8000_0000);
-            self.packed.push(u64::from(!key) << 32 | u64::from(place));
-        }
+        // Loops without an early end or a push, so that the compiler vectorises them.
+        let narrow = in_segment.iter().fold(true, |all, score| all & (f64::from(*score as f32) == *score));
         let has_ties = if narrow {
             // Scores that are float32 numbers, as models give them: score and place in one word.
+            self.packed.clear();
+            self.packed.extend(in_segment.iter().enumerate().map(|(place, score)| {
+                let bits = (*score as f32 + 0.0).to_bits();
+                let key = bits ^ (((bits as i32 >> 31) as u32) | 0x8000_0000);
+                u64::from(!key) << 32 | place as u64
+            }));
             self.packed.sort_unstable();
             self.rows.extend(self.packed.iter().map(|packed| first + *packed as u32));
-            tie(&mut self.tied, self.packed.iter().map(|packed| packed >> 32))
+            tie(&mut self.tied, &self.packed, |packed| packed >> 32)
         } else {
             self.wide.clear();
             let ranked = (0u32..).zip(in_segment).filter(|(_, score)| !score.is_nan());
             self.wide.extend(ranked.map(|(place, score)| (!ordered(*score), place)));
             self.wide.sort_unstable();
             self.rows.extend(self.wide.iter().map(|(_, place)| first + place));
-            tie(&mut self.tied, self.wide.iter().map(|(key, _)| *key))
+            tie(&mut self.tied, &self.wide, |(key, _)| *key)
         };
         self.has_ties.push(has_ties);
         if has_ties {
@@ -128,17 +127,16 @@ impl Ranking {
     }
 }
 
-/// Appends for each key whether it equals the next; whether any does.
-fn tie(tied: &mut Vec<bool>, keys: impl Iterator<Item = u64>) -> bool {
-    let (mut any, mut last) = (false, None);
-    for key in keys {
-        if let Some(last) = last {
-            tied.push(last == key);
-            any |= last == key;
-        }
-        last = Some(key);
+/// Appends for each of some sorted things whether its key is that of the next; whether any is.
+fn tie<T>(tied: &mut Vec<bool>, sorted: &[T], key: impl Fn(&T) -> u64) -> bool {
+    let next = sorted.get(1..).unwrap_or_default();
+    let any = sorted.iter().zip(next).fold(false, |any, (a, b)| any | (key(a) == key(b)));
+    if any {
+        tied.extend(sorted.iter().zip(next).map(|(a, b)| key(a) == key(b)));
+        tied.extend(sorted.last().map(|_| false));
+    } else {
+        tied.resize(tied.len() + sorted.len(), false);
     }
-    tied.extend(last.map(|_| false));
     any
 }
 

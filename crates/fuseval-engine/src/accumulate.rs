@@ -172,9 +172,7 @@ impl<'a> Accumulator<'a> {
             invalid |= !self.plan.unranked && base.iter().any(|score| score.is_nan());
             for (slice, selection) in selections {
                 if invalid {
-                    let is_nan = |scores: &[f64], row: usize| scores.get(row).is_none_or(|score| score.is_nan());
-                    let out = |row| is_nan(of_head, row) || !base.is_empty() && is_nan(base, row);
-                    let kept = selection.without(self.plan, out);
+                    let kept = without_missing(self.plan, selection, of_head, base);
                     self.update(experiment, head, slice, &kept, of_head, base)?;
                 } else {
                     self.update(experiment, head, slice, selection, of_head, base)?;
@@ -354,6 +352,10 @@ impl<'a> Accumulator<'a> {
             let mut values =
                 SegmentValues { values: places.iter().map(|_| Vec::new()).collect(), ..SegmentValues::default() };
             let Some((_, all)) = selections.first() else { continue };
+            let missing = |scores: &[f64]| scores.iter().any(|score| score.is_nan());
+            let kept = (!plan.unranked && (missing(of_head) || missing(base)))
+                .then(|| without_missing(plan, all, of_head, base));
+            let all = kept.as_ref().unwrap_or(all);
             self.each_view(head, all, of_head, base, |part, view| {
                 for rows in view.each_segment() {
                     let row = all.rows.get(part.rows.start + rows.start).copied().unwrap_or_default();
@@ -391,6 +393,12 @@ impl<'a> Accumulator<'a> {
         }
         Ok(partial)
     }
+}
+
+/// A selection without the rows that lack a score, or that of the baseline where it is needed.
+fn without_missing(plan: &Plan, selection: &Selection, scores: &[f64], baseline: &[f64]) -> Selection {
+    let is_missing = |scores: &[f64], row: usize| scores.get(row).is_none_or(|score| score.is_nan());
+    selection.without(plan, |row| is_missing(scores, row) || !baseline.is_empty() && is_missing(baseline, row))
 }
 
 #[cfg(test)]

@@ -7,4 +7,5 @@ mod errors;
 mod experiments;
 mod invariance;
 mod partials;
+mod per_segment;
 mod values;

@@ -149,11 +149,14 @@ impl Bins {
             f(begins, &step);
             let weight = total(&mut upto, &step);
             let goes_on = steps.peek().is_some_and(|next| !apart && bin(next.low) == bin(step.low));
+            begins = false;
+            if goes_on {
+                continue;
+            }
             // In this order, so that whole numbers are compared without rounding.
             let multiples = (weight * self.count / all).floor();
-            begins = !goes_on && multiples > closed && weight < all;
-            if begins {
-                closed = multiples;
+            if multiples > closed && weight < all {
+                (begins, closed) = (true, multiples);
             }
         }
     }
@@ -205,11 +208,14 @@ impl Sums {
         let (negative, positive) = (step.negative.weight * scale, step.positive.weight * scale);
         self.rows += step.negative.rows + step.positive.rows;
         self.positives.add(positive);
-        for weight in [negative, positive] {
+        // Mostly a step has rows of one class alone; what is 0 would add nothing.
+        for weight in [negative, positive].into_iter().filter(|weight| *weight > 0.0) {
             self.weight.add(weight);
             self.predictions.add_product(weight, middle);
             self.residual.add_product(weight, middle);
-            self.slack.add_product(weight, (high - low) / 2.0);
+            if high > low {
+                self.slack.add_product(weight, (high - low) / 2.0);
+            }
         }
         self.residual.add(-positive);
     }
