@@ -22,8 +22,11 @@ impl TableSink for Kept {
     }
 }
 
-/// (request, rows, value) of every segment, and the mean and the count of the report.
-fn values(asked: &Specification, source: &MemorySource, limits: Limits) -> (Vec<(i64, u64, Option<f64>)>, f64, u64) {
+/// A segment: request, rows, value.
+type Segment = (i64, u64, Option<f64>);
+
+/// Every segment, and the mean and the count of the report.
+fn values(asked: &Specification, source: &MemorySource, limits: Limits) -> (Vec<Segment>, f64, u64) {
     let asked = &Specification { scores_are_columns: true, ..asked.clone() };
     let model = ColumnScores::new(asked);
     let plan = Plan::new(asked, source, &model, &fuseval_metrics::metric).unwrap();
