@@ -3,7 +3,7 @@
 use crate::bytes::Reader;
 use crate::folds::{AnyFolds, Cache, Folds};
 use crate::state::wrong_kind;
-use crate::{Error, Fold, MetricId, Outcome, Result, State, Value, View};
+use crate::{Error, Fold, MetricId, Outcome, Result, ScoreKind, State, Value, View};
 
 /// What a metric is defined on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +47,18 @@ pub enum ScoreNeed {
     Size,
     /// A probability: the head's kind must be `probability` or `logit`, and probabilities must lie in [0, 1].
     Probability,
+}
+
+impl ScoreNeed {
+    /// Whether a score of the given kind can be used so; NaN never can.
+    #[inline]
+    pub fn accepts(self, score: f64, kind: ScoreKind) -> bool {
+        match self {
+            Self::Order => !score.is_nan(),
+            Self::Probability if kind == ScoreKind::Probability => (0.0..=1.0).contains(&score),
+            _ => score.is_finite(),
+        }
+    }
 }
 
 /// Which labels a metric takes.
@@ -121,6 +133,20 @@ impl Needs {
     /// Nothing but scores and labels.
     pub const fn new(score: ScoreNeed, labels: LabelRange) -> Self {
         Self { score, labels, ranking: false, baseline: false, items: false, distinct_items: false, identities: false }
+    }
+
+    /// What meets both these needs and others.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            score: self.score.max(other.score),
+            labels: self.labels.max(other.labels),
+            ranking: self.ranking || other.ranking,
+            baseline: self.baseline || other.baseline,
+            items: self.items || other.items,
+            distinct_items: self.distinct_items || other.distinct_items,
+            identities: self.identities || other.identities,
+        }
     }
 
     /// Also rows ranked within their segments.

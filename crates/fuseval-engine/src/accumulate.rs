@@ -86,15 +86,7 @@ impl Metric for RowCounts {
 /// The strictest of the metrics' needs.
 pub(crate) fn needs(plan: &Plan) -> Needs {
     let none = Needs::new(ScoreNeed::Order, LabelRange::Any);
-    plan.metrics.iter().map(|(metric, _)| metric.profile().needs).fold(none, |all, needs| Needs {
-        score: all.score.max(needs.score),
-        labels: all.labels.max(needs.labels),
-        ranking: all.ranking || needs.ranking,
-        baseline: all.baseline || needs.baseline,
-        items: all.items || needs.items,
-        distinct_items: all.distinct_items || needs.distinct_items,
-        identities: all.identities || needs.identities,
-    })
+    plan.metrics.iter().map(|(metric, _)| metric.profile().needs).fold(none, Needs::with)
 }
 
 /// The label side of one bucket: the selections of each head, and what metrics ask of rows whatever their scores.
@@ -193,12 +185,9 @@ impl<'a> Accumulator<'a> {
     ) -> Result<bool> {
         let (Some((_, all)), Some(at)) = (selections.first(), self.plan.heads.get(head)) else { return Ok(false) };
         let probability = self.needs.score == ScoreNeed::Probability && at.kind == ScoreKind::Probability;
-        let fits = |score: f64| match self.needs.score {
-            // A row that was judged but not retrieved.
-            _ if score.is_nan() => self.plan.unranked,
-            ScoreNeed::Order => true,
-            _ if probability => (0.0..=1.0).contains(&score),
-            _ => score.is_finite(),
+        // A score that is missing may be that of a row that was judged but not retrieved.
+        let fits = |score: f64| {
+            if score.is_nan() { self.plan.unranked } else { self.needs.score.accepts(score, at.kind) }
         };
         let score = |row: &usize| scores.get(*row).copied().unwrap_or(f64::NAN);
         let drops = self.plan.on_invalid == OnInvalid::Drop;

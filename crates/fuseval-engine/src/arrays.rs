@@ -101,7 +101,6 @@ struct Shared<'a> {
     /// For each state a metric that updates it, and its label side.
     states: Vec<(&'a dyn AnyMetric, Option<LabelSide>)>,
     state_of_metric: Vec<usize>,
-    ranking: bool,
     /// The strictest of the metrics' needs.
     needs: Needs,
 }
@@ -126,7 +125,7 @@ impl<'a> Shared<'a> {
             return Err(Error::data(format!("ascending borders from 0 to {rows}"), "others", help));
         }
         let needs = Needs::new(ScoreNeed::Order, LabelRange::Any);
-        let mut shared = Self { arrays, states: Vec::new(), state_of_metric: Vec::new(), ranking: false, needs };
+        let mut shared = Self { arrays, states: Vec::new(), state_of_metric: Vec::new(), needs };
         for metric in metrics {
             let profile = metric.profile();
             if profile.layout == Layout::Segments && borders.is_empty() {
@@ -136,9 +135,7 @@ impl<'a> Shared<'a> {
                 let help = "evaluate a table or a run file instead";
                 return Err(Error::usage("metrics of labels and scores alone", format!("`{}`", metric.id()), help));
             }
-            shared.ranking |= profile.needs.ranking;
-            shared.needs.score = shared.needs.score.max(profile.needs.score);
-            shared.needs.labels = shared.needs.labels.max(profile.needs.labels);
+            shared.needs = shared.needs.with(profile.needs);
             let name = metric.state_name();
             let known = shared.states.iter().position(|(state, _)| state.state_name() == name);
             if known.is_none() {
@@ -170,7 +167,7 @@ impl<'a> Shared<'a> {
             segments.clear();
             let borders = self.arrays.segments.get(*from..*to + 1).unwrap_or_default();
             segments.extend(borders.iter().map(|border| border - first));
-            if self.ranking {
+            if self.needs.ranking {
                 ranking.rank(&scores, &labels, weights, &segments);
             }
             let of_segments = |values: &[f64], f: &dyn Fn(&[f64]) -> f64, out: &mut Vec<f64>| {
@@ -188,7 +185,7 @@ impl<'a> Shared<'a> {
                 weights,
                 segments: &segments,
                 segment_weights: weights.map(|_| segment_weights.as_slice()),
-                ranking: self.ranking.then_some(&ranking),
+                ranking: self.needs.ranking.then_some(&ranking),
                 kind: self.arrays.kind,
                 ..View::default()
             };
@@ -215,15 +212,10 @@ impl<'a> Shared<'a> {
 
     /// Refuses labels and scores that a metric cannot take. The strictest needs are looked at first, once for all.
     fn check(&self, labels: &[f64], scores: &[f64], first: usize) -> Result<()> {
-        let is_probability = self.needs.score == ScoreNeed::Probability && self.arrays.kind == ScoreKind::Probability;
-        let scores_fit = if is_probability {
-            LabelRange::Unit.contains_all(scores)
-        } else if self.needs.score == ScoreNeed::Order {
-            scores.iter().fold(true, |all, score| all & !score.is_nan())
-        } else {
-            LabelRange::Any.contains_all(scores)
-        };
-        if scores_fit && self.needs.labels.contains_all(labels) {
+        let kind = self.arrays.kind;
+        // Without an early end, so that the compiler vectorises it.
+        let all_fit = |need: ScoreNeed| scores.iter().fold(true, |all, score| all & need.accepts(*score, kind));
+        if all_fit(self.needs.score) && self.needs.labels.contains_all(labels) {
             return Ok(());
         }
         for (metric, _) in &self.states {
@@ -237,14 +229,9 @@ impl<'a> Shared<'a> {
                 )
                 .at(format!("row {}", first + row)));
             }
-            let is_probability = needs.score == ScoreNeed::Probability && self.arrays.kind == ScoreKind::Probability;
-            let fits = |score: &f64| match needs.score {
-                ScoreNeed::Order => !score.is_nan(),
-                _ if is_probability => (0.0..=1.0).contains(score),
-                _ => score.is_finite(),
-            };
-            if !scores.iter().fold(true, |all, score| all & fits(score)) {
-                let row = scores.iter().position(|score| !fits(score)).unwrap_or_default();
+            if !all_fit(needs.score) {
+                let unfit = |score: &f64| !needs.score.accepts(*score, kind);
+                let row = scores.iter().position(unfit).unwrap_or_default();
                 return Err(Error::data(
                     format!("a score that `{}` can take", metric.id()),
                     scores.get(row).map_or_else(String::new, f64::to_string),

@@ -1,5 +1,5 @@
 //! The run: one thread reads and cuts buckets, workers perturb, infer and accumulate, and the partials merge at the end.
-//! This is the only place where there is more than one thread.
+//! The only threads beside these are in `arrays`, and where a large score state is sorted at the end.
 //!
 //! ```text
 //!   source → bucket ─▶ bounded queue ─▶ worker: label side once, then per experiment perturb → infer → accumulate ─▶ partial ┐
