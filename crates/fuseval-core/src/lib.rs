@@ -36,7 +36,7 @@ pub use metric::{
 pub use metric_id::{MetricId, OptionValue};
 pub use partial::Partial;
 pub use perturbation::{Perturbation, Slot};
-pub use ranking::{RankedSegment, Ranking};
+pub use ranking::{Marks, RankedSegment, Ranking};
 pub use registry::{Cutoff, Defaults, Entry, OptionEntry};
 pub use scorer::{Model, Scorer};
 pub use segment_key::{FOLDS, Fold, SegmentKey};

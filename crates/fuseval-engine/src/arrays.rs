@@ -98,8 +98,10 @@ pub fn evaluate(metrics: &[Box<dyn AnyMetric>], arrays: &Arrays<'_>, threads: us
 /// What all threads share.
 struct Shared<'a> {
     arrays: &'a Arrays<'a>,
-    /// For each state a metric that updates it, and its label side.
-    states: Vec<(&'a dyn AnyMetric, Option<LabelSide>)>,
+    /// For each state a metric that updates it, and the place of its label side.
+    states: Vec<(&'a dyn AnyMetric, Option<usize>)>,
+    /// The label sides of all metrics, those of one name once.
+    sides: Vec<LabelSide>,
     state_of_metric: Vec<usize>,
     /// The strictest of the metrics' needs.
     needs: Needs,
@@ -125,7 +127,7 @@ impl<'a> Shared<'a> {
             return Err(Error::data(format!("ascending borders from 0 to {rows}"), "others", help));
         }
         let needs = Needs::new(ScoreNeed::Order, LabelRange::Any);
-        let mut shared = Self { arrays, states: Vec::new(), state_of_metric: Vec::new(), needs };
+        let mut shared = Self { arrays, states: Vec::new(), sides: Vec::new(), state_of_metric: Vec::new(), needs };
         for metric in metrics {
             let profile = metric.profile();
             if profile.layout == Layout::Segments && borders.is_empty() {
@@ -139,11 +141,21 @@ impl<'a> Shared<'a> {
             let name = metric.state_name();
             let known = shared.states.iter().position(|(state, _)| state.state_name() == name);
             if known.is_none() {
-                shared.states.push((metric.as_ref(), metric.label_side()));
+                let side = metric.label_side().map(|side| shared.place_of(side));
+                shared.states.push((metric.as_ref(), side));
             }
             shared.state_of_metric.push(known.unwrap_or(shared.states.len() - 1));
         }
         Ok(shared)
+    }
+
+    /// The place of a label side, which is added unless it is there.
+    fn place_of(&mut self, side: LabelSide) -> usize {
+        let known = self.sides.iter().position(|other| other.name == side.name);
+        known.unwrap_or_else(|| {
+            self.sides.push(side);
+            self.sides.len() - 1
+        })
     }
 
     fn empty(&self) -> Vec<Box<dyn AnyFolds>> {
@@ -153,7 +165,8 @@ impl<'a> Shared<'a> {
     fn work(&self, chunks: &[(usize, usize)]) -> Result<Vec<Box<dyn AnyFolds>>> {
         let mut states = self.empty();
         let (mut labels, mut scores, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut segments, mut sides) = (Vec::new(), Vec::new());
+        let mut segments = Vec::new();
+        let mut sides: Vec<Vec<f64>> = self.sides.iter().map(|_| Vec::new()).collect();
         let mut ranking = Ranking::default();
         for (from, to) in chunks {
             let (first, last) = self.rows(*from, *to);
@@ -189,15 +202,11 @@ impl<'a> Shared<'a> {
                 kind: self.arrays.kind,
                 ..View::default()
             };
-            let mut side_name: Option<&str> = None;
+            for (side, numbers) in self.sides.iter().zip(&mut sides) {
+                of_segments(&labels, &side.of, numbers);
+            }
             for ((metric, side), folds) in self.states.iter().zip(&mut states) {
-                if let Some(side) = side
-                    && side_name != Some(side.name.as_str())
-                {
-                    of_segments(&labels, &side.of, &mut sides);
-                    side_name = Some(&side.name);
-                }
-                let label_side = if side.is_some() { sides.as_slice() } else { &[] };
+                let label_side = side.and_then(|side| sides.get(side)).map_or(&[][..], Vec::as_slice);
                 metric.update(folds.as_mut(), Fold::default(), &View { label_side, ..view })?;
             }
         }

@@ -47,20 +47,11 @@ impl SegmentMetric for HitRate {
     }
 
     fn value(&self, segment: &Segment<'_>) -> Option<f64> {
-        if segment.is_strict() {
-            let hit = segment.top_labels().iter().any(|label| segment.is_relevant(*label));
-            return Some(f64::from(u8::from(hit)));
+        let Some(first) = segment.relevant_blocks().next() else { return Some(0.0) };
+        let rows = first.labels.len();
+        if first.relevant + first.inside > rows {
+            return Some(1.0);
         }
-        for block in segment.blocks() {
-            let (relevant, rows) = (segment.relevant(block.labels), block.labels.len());
-            if relevant + block.inside > rows {
-                return Some(1.0);
-            }
-            if relevant > 0 {
-                // Only the last block above k can leave room for other rows.
-                return Some(first_hits(rows, relevant).take(block.inside).sum());
-            }
-        }
-        Some(0.0)
+        Some(first_hits(rows, first.relevant).take(first.inside).sum())
     }
 }

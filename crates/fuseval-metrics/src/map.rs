@@ -107,19 +107,9 @@ impl SegmentMetric for AveragePrecision {
 /// The expected sum of the precisions at the relevant rows above the cut-off.
 fn sum_of_precisions(segment: &Segment<'_>) -> f64 {
     let (mut sum, mut hits) = (0.0, 0.0);
-    if segment.is_strict() {
-        for (place, label) in segment.top_labels().iter().enumerate() {
-            if segment.is_relevant(*label) {
-                hits += 1.0;
-                sum += hits / (place + 1) as f64;
-            }
-        }
-        return sum;
-    }
-    for block in segment.blocks() {
-        let relevant = segment.relevant(block.labels);
-        sum += precisions(block.before, hits, block.labels.len(), relevant, block.inside);
-        hits += relevant as f64;
+    for block in segment.relevant_blocks() {
+        sum += precisions(block.before, hits, block.labels.len(), block.relevant, block.inside);
+        hits += block.relevant as f64;
     }
     sum
 }
@@ -129,8 +119,11 @@ fn precisions(before: usize, hits: f64, rows: usize, relevant: usize, places: us
     if relevant == 0 {
         return 0.0;
     }
+    if rows == 1 {
+        return (hits + 1.0) / (before + 1) as f64;
+    }
     // How many relevant rows each row above within the block is expected to be, next to a relevant one.
-    let others = if rows > 1 { (relevant - 1) as f64 / (rows - 1) as f64 } else { 0.0 };
+    let others = (relevant - 1) as f64 / (rows - 1) as f64;
     let places = (0..places).map(|above| (hits + 1.0 + above as f64 * others) / (before + above + 1) as f64);
     relevant as f64 / rows as f64 * places.sum::<f64>()
 }
@@ -138,9 +131,9 @@ fn precisions(before: usize, hits: f64, rows: usize, relevant: usize, places: us
 /// The expected sum of the precisions over the hits that it has.
 fn mean_over_hits(segment: &Segment<'_>) -> f64 {
     let (mut sum, mut hits) = (0.0, 0.0);
-    for block in segment.blocks() {
-        let (relevant, rows) = (segment.relevant(block.labels), block.labels.len());
-        if block.inside < rows && relevant > 0 {
+    for block in segment.relevant_blocks() {
+        let (relevant, rows) = (block.relevant, block.labels.len());
+        if block.inside < rows {
             // Given the hits of its places above the cut-off, these are a block of their own.
             let given = |(inside, probability): (usize, f64)| {
                 let whole = sum + precisions(block.before, hits, block.inside, inside, block.inside);

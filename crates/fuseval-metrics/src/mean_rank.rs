@@ -55,23 +55,10 @@ impl SegmentMetric for MeanRank {
     }
 
     fn value(&self, segment: &Segment<'_>) -> Option<f64> {
-        if segment.is_strict() {
-            let ranks =
-                segment.labels.iter().zip(1..).filter(|(label, _)| segment.is_relevant(**label)).map(|(_, rank)| rank);
-            let (mut sum, mut relevant) = (0u64, 0u64);
-            for rank in ranks {
-                if self.first {
-                    return Some(rank as f64);
-                }
-                sum += rank;
-                relevant += 1;
-            }
-            return (relevant > 0).then(|| sum as f64 / relevant as f64);
-        }
         let (mut ranks, mut relevant) = (0.0, 0.0);
-        for block in segment.blocks() {
-            let (inside, rows) = (segment.relevant(block.labels) as f64, block.labels.len() as f64);
-            if self.first && inside > 0.0 {
+        for block in segment.relevant_blocks() {
+            let (inside, rows) = (block.relevant as f64, block.labels.len() as f64);
+            if self.first {
                 return Some(block.before as f64 + (rows + 1.0) / (inside + 1.0));
             }
             ranks += inside * (block.before as f64 + (rows + 1.0) / 2.0);

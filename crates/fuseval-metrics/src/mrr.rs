@@ -48,17 +48,11 @@ impl SegmentMetric for ReciprocalRank {
     }
 
     fn value(&self, segment: &Segment<'_>) -> Option<f64> {
-        if segment.is_strict() {
-            let first = segment.top_labels().iter().position(|label| segment.is_relevant(*label));
-            return Some(first.map_or(0.0, |place| 1.0 / (place + 1) as f64));
+        let Some(first) = segment.relevant_blocks().next() else { return Some(0.0) };
+        if first.labels.len() == 1 {
+            return Some(1.0 / (first.before + 1) as f64);
         }
-        for block in segment.blocks() {
-            let relevant = segment.relevant(block.labels);
-            if relevant > 0 {
-                let hits = first_hits(block.labels.len(), relevant).take(block.inside);
-                return Some(hits.zip(block.before + 1..).map(|(p, rank)| p / rank as f64).sum());
-            }
-        }
-        Some(0.0)
+        let hits = first_hits(first.labels.len(), first.relevant).take(first.inside);
+        Some(hits.zip(first.before + 1..).map(|(p, rank)| p / rank as f64).sum())
     }
 }

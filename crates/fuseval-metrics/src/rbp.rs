@@ -70,7 +70,7 @@ impl SegmentMetric for RankBiasedPrecision {
             return Some(sum);
         }
         for block in segment.blocks() {
-            let relevant = segment.relevant(block.labels) as f64 / block.labels.len() as f64;
+            let relevant = block.relevant as f64 / block.labels.len() as f64;
             for _ in 0..block.inside {
                 sum += relevant * share;
                 share *= self.p;

@@ -7,6 +7,7 @@ use fuseval_core::registry::Settings;
 use fuseval_core::{Error, OptionEntry, OptionValue, Result, View};
 
 use super::Segment;
+use crate::blocks::ones;
 
 /// What a label is worth.
 pub(crate) const GAIN: OptionEntry = OptionEntry { name: "gain", values: &["linear", "exp2"], default: "linear" };
@@ -65,6 +66,10 @@ impl Gain {
 
     /// Refuses labels that have no gain.
     pub(crate) fn check(&self, view: &View<'_>) -> Result<()> {
+        // Labels up to 1 fit, and a loop without an early end is soon through with them.
+        if !matches!(self, Self::Table(_)) && view.labels.iter().fold(true, |all, label| all & (*label <= 1.0)) {
+            return Ok(());
+        }
         let refuse =
             |expected: String, wrong: &dyn Fn(f64) -> bool| match view.labels.iter().find(|label| wrong(**label)) {
                 None => Ok(()),
@@ -96,10 +101,10 @@ impl Gain {
     /// The discounted gain of labels in the best order, above a cut-off.
     pub(crate) fn ideal_dcg(&self, labels: &[f64], k: usize) -> f64 {
         let discounts = Discounts::new();
-        let single = self.of(1.0);
-        if single == 1.0 && labels.iter().all(|label| *label == 0.0 || *label == 1.0) {
-            let relevant = labels.iter().filter(|label| **label == 1.0).count();
-            return discounts.sum(0..relevant.min(k));
+        if self.of(1.0) == 1.0
+            && let Some(relevant) = ones(labels)
+        {
+            return discounts.of_first((relevant as usize).min(k));
         }
         let mut gains: Vec<f64> = labels.iter().map(|label| self.of(*label)).collect();
         gains.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -134,15 +139,8 @@ pub(crate) fn exp2(x: f64) -> f64 {
 fn dcg(segment: &Segment<'_>, gain: impl Fn(f64) -> f64) -> f64 {
     let discounts = Discounts::new();
     let mut sum = 0.0;
-    if segment.is_strict() {
-        let labels = segment.top_labels();
-        labels.iter().zip(discounts.table).for_each(|(label, discount)| sum += gain(*label) * discount);
-        for (place, label) in labels.iter().enumerate().skip(discounts.table.len()) {
-            sum += gain(*label) * discounts.at(place);
-        }
-        return sum;
-    }
-    for block in segment.blocks() {
+    // A label of 0 gains nothing, so the other blocks are enough.
+    for block in segment.relevant_blocks() {
         let places = block.before..block.before + block.inside;
         let first = block.labels.first().copied().unwrap_or_default();
         if block.labels.iter().all(|label| *label == first) {
@@ -164,6 +162,15 @@ pub(crate) struct Discounts {
 
 static TABLE: LazyLock<[f64; 1024]> = LazyLock::new(|| std::array::from_fn(discount));
 
+/// For each place the sum of the discounts down to it.
+static SUMS: LazyLock<[f64; 1024]> = LazyLock::new(|| {
+    let mut sum = 0.0;
+    TABLE.map(|discount| {
+        sum += discount;
+        sum
+    })
+});
+
 fn discount(place: usize) -> f64 {
     1.0 / libm::log2(place as f64 + 2.0)
 }
@@ -176,6 +183,12 @@ impl Discounts {
     #[inline]
     pub(crate) fn at(self, place: usize) -> f64 {
         self.table.get(place).copied().unwrap_or_else(|| discount(place))
+    }
+
+    /// The sum of the discounts of so many places, from the first on.
+    pub(crate) fn of_first(self, places: usize) -> f64 {
+        let last = places.checked_sub(1);
+        last.and_then(|last| SUMS.get(last)).copied().unwrap_or_else(|| self.sum(0..places))
     }
 
     /// The sum of the discounts of some places.
@@ -204,6 +217,14 @@ mod tests {
             assert_eq!(Gain::Linear.ideal_dcg(&labels, k), sorted);
             let doubled: Vec<f64> = labels.iter().map(|label| 2.0 * label).collect();
             assert_eq!(Gain::Linear.ideal_dcg(&doubled, k), 2.0 * sorted);
+        }
+    }
+
+    #[test]
+    fn the_sum_of_the_first_places_is_that_of_each() {
+        let discounts = Discounts::new();
+        for places in (0..40).chain(1020..1030) {
+            assert_eq!(discounts.of_first(places).to_bits(), discounts.sum(0..places).to_bits(), "{places}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use fuseval_core::{LabelSide, RankedSegment, View};
+use fuseval_core::{LabelSide, Marks, RankedSegment, View};
 
 use super::options::{SegmentOptions, Ties};
 use super::order::{Order, put_in_order};
@@ -20,6 +20,8 @@ pub(crate) struct Segment<'a> {
     /// For each place whether its row has the score of the next one; empty when every row stands alone: without ties, and
     /// wherever a rule has put tied rows in order.
     tied_with_next: &'a [bool],
+    /// Where relevant and tied rows are; none in a long segment, and where something else is relevant than labels above 0.
+    marks: Option<Marks>,
     /// The number that depends on labels alone; see `SegmentMetric::label_side`. Rows without a rank count in it.
     pub(crate) label_side: f64,
     /// The cut-off, at most the number of ranked rows.
@@ -38,6 +40,8 @@ pub(crate) struct Block<'a> {
     pub(crate) before: usize,
     /// The labels of its rows.
     pub(crate) labels: &'a [f64],
+    /// How many of its rows are relevant.
+    pub(crate) relevant: usize,
     /// How many of its places lie above the cut-off.
     pub(crate) inside: usize,
 }
@@ -58,10 +62,11 @@ impl<'a> Segment<'a> {
         side: &LabelSide,
         scratch: &'a mut Scratch,
     ) -> Self {
-        let none = RankedSegment { rows: &[], labels: &[], tied_with_next: &[] };
+        let none = RankedSegment { rows: &[], labels: &[], tied_with_next: &[], marks: None };
         let ranked = view.ranking.map_or(none, |ranking| ranking.segment_at(place));
         let mut label_side = view.label_side.get(place).copied().unwrap_or_default();
         let (mut rows, mut labels, mut tied_with_next) = (ranked.rows, ranked.labels, ranked.tied_with_next);
+        let mut marks = ranked.marks.filter(|_| options.rel_threshold.is_none());
         let across = |tied: &[bool], rows: usize| {
             let at = options.k.filter(|k| *k < rows).and_then(|k| k.checked_sub(1));
             at.and_then(|at| tied.get(at)).copied().unwrap_or_default()
@@ -81,9 +86,10 @@ impl<'a> Segment<'a> {
                 label_side = (side.of)(&scratch.with_unranked(view, place));
             }
             (rows, labels, tied_with_next) = (&scratch.rows, &scratch.labels, &scratch.tied);
+            marks = None;
         }
         let top = options.k.unwrap_or(usize::MAX).min(labels.len());
-        Self { place, rows, labels, tied_with_next, label_side, top, k: options.k, options, tied_across, view }
+        Self { place, rows, labels, tied_with_next, marks, label_side, top, k: options.k, options, tied_across, view }
     }
 
     /// Whether a row with this label is relevant.
@@ -92,7 +98,7 @@ impl<'a> Segment<'a> {
     }
 
     /// The number of relevant rows among some.
-    pub(crate) fn relevant(&self, labels: &[f64]) -> usize {
+    fn relevant(&self, labels: &[f64]) -> usize {
         labels.iter().filter(|label| self.is_relevant(**label)).count()
     }
 
@@ -122,29 +128,62 @@ impl<'a> Segment<'a> {
     }
 
     fn blocks_to(&self, cut: usize) -> impl Iterator<Item = Block<'a>> {
-        let (labels, tied) = (self.labels, self.tied_with_next);
+        let segment = *self;
         let mut from = 0;
         std::iter::from_fn(move || {
             if from >= cut {
                 return None;
             }
-            let more = tied.get(from..).unwrap_or_default().iter().take_while(|tied| **tied).count();
-            let labels = labels.get(from..from + 1 + more)?;
-            let before = from;
-            from += labels.len();
-            Some(Block { before, labels, inside: labels.len().min(cut - before) })
+            let tied = segment.tied_with_next.get(from..).unwrap_or_default();
+            let block = segment.block(from, from + 1 + tied.iter().take_while(|tied| **tied).count(), cut)?;
+            from += block.labels.len();
+            Some(block)
         })
+    }
+
+    /// The blocks with a relevant row that begin above the cut-off, in rank order.
+    pub(crate) fn relevant_blocks(&self) -> impl Iterator<Item = Block<'a>> {
+        self.relevant_blocks_to(self.top)
+    }
+
+    fn relevant_blocks_to(&self, cut: usize) -> impl Iterator<Item = Block<'a>> {
+        let (marked, unmarked) = match self.marks {
+            Some(marks) => (Some(self.marked_blocks_to(marks, cut)), None),
+            None => (None, Some(self.blocks_to(cut).filter(|block| block.relevant > 0))),
+        };
+        marked.into_iter().flatten().chain(unmarked.into_iter().flatten())
+    }
+
+    /// The same by the bits of the places.
+    fn marked_blocks_to(&self, Marks { positive, tied }: Marks, cut: usize) -> impl Iterator<Item = Block<'a>> {
+        let segment = *self;
+        let mut left = positive;
+        std::iter::from_fn(move || {
+            if left == 0 {
+                return None;
+            }
+            let place = left.trailing_zeros();
+            // The block begins after the last place before this one that does not tie with its next, and ends with the next
+            // such place.
+            let before = !tied & ((1 << place) - 1);
+            let from = (u64::BITS - before.leading_zeros()) as usize;
+            let to = (place + 1 + (tied >> place).trailing_ones()) as usize;
+            left &= u64::MAX.checked_shl(to as u32).unwrap_or_default();
+            if from < cut { segment.block(from, to, cut) } else { None }
+        })
+    }
+
+    fn block(&self, from: usize, to: usize, cut: usize) -> Option<Block<'a>> {
+        let labels = self.labels.get(from..to)?;
+        Some(Block { before: from, labels, relevant: self.relevant(labels), inside: labels.len().min(cut - from) })
     }
 
     /// The expected number of relevant rows among the first `k`.
     pub(crate) fn hits(&self, k: usize) -> f64 {
-        if self.is_strict() || k >= self.labels.len() {
-            return self.relevant(self.labels.get(..k).unwrap_or(self.labels)) as f64;
-        }
         let mut hits = 0.0;
-        for block in self.blocks_to(k) {
-            let (relevant, rows) = (self.relevant(block.labels), block.labels.len());
-            hits += if block.inside == rows { relevant as f64 } else { (block.inside * relevant) as f64 / rows as f64 };
+        for Block { labels, relevant, inside, .. } in self.relevant_blocks_to(k) {
+            let rows = labels.len();
+            hits += if inside == rows { relevant as f64 } else { (inside * relevant) as f64 / rows as f64 };
         }
         hits
     }
