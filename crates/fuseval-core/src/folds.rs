@@ -76,6 +76,22 @@ impl<S: State> Folds<S> {
         Ok(())
     }
 
+    /// Adds the states of other folds that are not needed any more.
+    pub fn absorb(&mut self, other: Self) -> Result<()> {
+        let folds: Vec<Fold> = other.iter().map(|(fold, _)| fold).collect();
+        for (fold, state) in folds.into_iter().zip(other.states) {
+            let place = self.place(fold);
+            match self.states.get_mut(place).filter(|_| self.present & Self::bit(fold) != 0) {
+                Some(own) => own.absorb(state)?,
+                None => {
+                    self.state(fold, || state);
+                }
+            }
+        }
+        S::settle(&mut self.states);
+        Ok(())
+    }
+
     /// All folds as one state; `None` without data. Merged in pairs, so that large states are copied few times.
     pub fn merged(&self) -> Result<Option<S>> {
         let mut states: Vec<S> = Vec::with_capacity(self.states.len().div_ceil(2));
@@ -162,6 +178,8 @@ pub trait AnyFolds: Send {
     fn present(&self) -> Vec<Fold>;
     /// Adds the states of other folds; another kind is an error.
     fn merge(&mut self, other: &dyn AnyFolds) -> Result<()>;
+    /// Adds the states of other folds that are not needed any more; another kind is an error.
+    fn absorb(&mut self, other: Box<dyn AnyFolds>) -> Result<()>;
     /// As [`State::settle`].
     fn settle(&mut self);
     /// Writes the state of a fold, if it has data; as [`State::encode`].
@@ -172,6 +190,8 @@ pub trait AnyFolds: Send {
     fn as_any(&self) -> &dyn Any;
     /// The folds themselves, mutable.
     fn as_any_mut(&mut self) -> &mut dyn Any;
+    /// The folds themselves, given away.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
 impl<S: State> AnyFolds for Folds<S> {
@@ -194,6 +214,14 @@ impl<S: State> AnyFolds for Folds<S> {
         }
     }
 
+    fn absorb(&mut self, other: Box<dyn AnyFolds>) -> Result<()> {
+        let kind = other.kind();
+        match other.into_any().downcast::<Self>() {
+            Ok(other) => Self::absorb(self, *other),
+            Err(_) => Err(wrong_kind(S::KIND, kind)),
+        }
+    }
+
     fn settle(&mut self) {
         S::settle(&mut self.states);
     }
@@ -213,6 +241,10 @@ impl<S: State> AnyFolds for Folds<S> {
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }
 }

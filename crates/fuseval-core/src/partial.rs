@@ -51,7 +51,7 @@ impl Partial {
                 entry.insert(folds);
                 Ok(())
             }
-            Entry::Occupied(mut entry) => entry.get_mut().merge(folds.as_ref()),
+            Entry::Occupied(mut entry) => entry.get_mut().absorb(folds),
         }
     }
 

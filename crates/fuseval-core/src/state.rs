@@ -17,6 +17,12 @@ pub trait State: Clone + Send + 'static {
     /// Adds the content of another state of the same shape. An error means that the shapes differ (another plan).
     fn merge(&mut self, other: &Self) -> Result<()>;
 
+    /// The same with a state that is not needed any more, whose memory may be taken over. Called where workers' states come
+    /// together; the default merges.
+    fn absorb(&mut self, other: Self) -> Result<()> {
+        self.merge(&other)
+    }
+
     /// Keeps the states of all folds of one cell within what they may take together. Called with them after merges and now and
     /// then between updates; what comes of it in the end must depend on the data alone. The default does nothing.
     fn settle(_folds: &mut [Self]) {}

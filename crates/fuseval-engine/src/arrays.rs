@@ -81,7 +81,7 @@ pub fn evaluate(metrics: &[Box<dyn AnyMetric>], arrays: &Arrays<'_>, threads: us
     let mut states = states.into_iter();
     let mut all = states.next().unwrap_or_else(|| shared.empty());
     for part in states {
-        all.iter_mut().zip(&part).try_for_each(|(all, part)| all.merge(part.as_ref()))?;
+        all.iter_mut().zip(part).try_for_each(|(all, part)| all.absorb(part))?;
     }
     all.iter_mut().for_each(|folds| folds.settle());
     let mut caches: Vec<Cache> = all.iter().map(|_| Cache::with_threads(threads)).collect();

@@ -52,6 +52,9 @@ pub fn is_a_commutative_monoid(metric: &dyn AnyMetric, tables: [&Table; 3]) {
     assert_eq!(encoded(merged(metric.empty().as_ref(), a.as_ref()).as_ref()), bytes, "{name}: empty with merge");
     let (ab, ba) = (merged(a.as_ref(), b.as_ref()), merged(b.as_ref(), a.as_ref()));
     assert_eq!(encoded(ab.as_ref()), encoded(ba.as_ref()), "{name}: commutative");
+    let mut absorbed = a.copied();
+    absorbed.absorb(b.copied()).expect("an absorbed state");
+    assert_eq!(encoded(ab.as_ref()), encoded(absorbed.as_ref()), "{name}: absorbing is merging");
     let bc = merged(b.as_ref(), c.as_ref());
     let (left, right) = (merged(ab.as_ref(), c.as_ref()), merged(a.as_ref(), bc.as_ref()));
     assert_eq!(encoded(left.as_ref()), encoded(right.as_ref()), "{name}: associative");

@@ -13,6 +13,8 @@
 mod histogram;
 mod leave_out;
 mod multiset;
+mod pending;
+mod places;
 mod table;
 mod weighted;
 
@@ -85,6 +87,15 @@ impl Class {
                 wide.merge(other);
                 *self = Self::Wide(wide);
             }
+        }
+    }
+
+    /// As [`Self::merge`], of a class that is not needed any more.
+    fn absorb(&mut self, other: Self) {
+        match (&mut *self, other) {
+            (Self::Narrow(own), Self::Narrow(other)) => own.absorb(other),
+            (Self::Wide(own), Self::Wide(other)) => own.absorb(other),
+            (_, other) => self.merge(&other),
         }
     }
 
@@ -437,6 +448,21 @@ impl State for Scores {
             }
         }
         Ok(())
+    }
+
+    fn absorb(&mut self, other: Self) -> Result<()> {
+        let Self { budget, content, logits } = other;
+        match (&mut self.content, content) {
+            (Content::Exact(own), Content::Exact(other)) => {
+                self.logits |= logits;
+                own.negative.absorb(other.negative);
+                own.positive.absorb(other.positive);
+                own.weighted.merge(&other.weighted);
+                self.keep_to_budget();
+                Ok(())
+            }
+            (_, content) => self.merge(&Self { budget, content, logits }),
+        }
     }
 
     fn encode(&self, out: &mut Writer) {

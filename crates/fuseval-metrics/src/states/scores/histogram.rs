@@ -10,6 +10,7 @@ use fuseval_core::{ExactSum, Result, state};
 
 use super::Class;
 use super::multiset::Multiset;
+use super::places::Places;
 use super::weighted::score_of;
 
 /// Bits of the float32 key that a bin keeps.
@@ -23,14 +24,14 @@ pub(super) struct Histogram {
     /// Whether bins are float16 keys.
     half: bool,
     /// Rows of weight 1: bin · 2 + class.
-    rows: Multiset<u32>,
+    rows: Places,
     /// Rows of other weights and the sums of their weights, by the same number.
     weights: BTreeMap<u32, (u64, ExactSum)>,
 }
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { half: true, rows: Multiset::of_few_keys(), weights: BTreeMap::new() }
+        Self { half: true, rows: Places::default(), weights: BTreeMap::new() }
     }
 }
 
@@ -44,9 +45,6 @@ fn each_place(keys: &Class, class: u32, half: bool, f: &mut impl FnMut(u32, u64)
         (Class::Wide(keys), true) => keys.each(|key, count| f(of_half(score_of(key)), count)),
     }
 }
-
-/// Fewer rows than this are counted in a tree, not in an array of all bins.
-const FEWEST_DENSE: u64 = 1 << 16;
 
 /// A bin: the scores it holds and the rows of both classes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -83,16 +81,14 @@ impl Histogram {
     pub(super) fn of(groups: impl Iterator<Item = (f64, bool, f64, u64)> + Clone) -> Self {
         let mut histogram =
             Self { half: groups.clone().all(|(score, ..)| half_key(score).is_some()), ..Self::default() };
-        let mut rows: BTreeMap<u32, u64> = BTreeMap::new();
         for (score, positive, weight, count) in groups {
             let place = histogram.place(score, positive);
             if weight == 1.0 {
-                *rows.entry(place).or_default() += count;
+                histogram.rows.add_many(place, count);
             } else {
                 histogram.add_weights(place, count, weight);
             }
         }
-        histogram.rows = Multiset::of(&rows);
         histogram
     }
 
@@ -115,7 +111,7 @@ impl Histogram {
             for ((place, label), score) in places.iter_mut().zip(labels).zip(scores) {
                 *place = 2 * bin(*score) + u32::from(*label > 0.0);
             }
-            self.rows.extend_below(places.get(..scores.len()).unwrap_or_default(), 2 * MOST_BIN);
+            self.rows.extend(places.get(..scores.len()).unwrap_or_default());
         }
     }
 
@@ -125,21 +121,10 @@ impl Histogram {
             Class::Narrow(keys) => keys.all(|key| half_key(f64::from(single_score(key))).is_some()),
             Class::Wide(keys) => keys.all(|key| half_key(score_of(key)).is_some()),
         });
-        let rows = if classes.iter().map(|class| class.len()).sum::<u64>() < FEWEST_DENSE {
-            let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-            let mut add = |place, count| *counts.entry(place).or_default() += count;
-            (0u32..).zip(classes).for_each(|(class, keys)| each_place(keys, class, half, &mut add));
-            Multiset::of(&counts)
-        } else {
-            let mut counts = vec![0u64; 2 * MOST_BIN as usize];
-            let mut add = |place: u32, count| {
-                if let Some(slot) = counts.get_mut(place as usize) {
-                    *slot += count;
-                }
-            };
-            (0u32..).zip(classes).for_each(|(class, keys)| each_place(keys, class, half, &mut add));
-            Multiset::of_sorted((0u32..).zip(counts).filter(|(_, count)| *count > 0))
-        };
+        let mut rows = Places::default();
+        (0u32..)
+            .zip(classes)
+            .for_each(|(class, keys)| each_place(keys, class, half, &mut |place, count| rows.add_many(place, count)));
         Self { half, rows, weights: BTreeMap::new() }
     }
 
@@ -155,9 +140,7 @@ impl Histogram {
     /// From float16 keys to the bins of all scores: each float16 number lies in one of them.
     fn widen(&mut self) {
         let wide = |place: u32| 2 * bin(half_score(place / 2)) + place % 2;
-        let mut rows: BTreeMap<u32, u64> = BTreeMap::new();
-        self.rows.each(|place, count| *rows.entry(wide(place)).or_default() += count);
-        self.rows = Multiset::of(&rows);
+        std::mem::take(&mut self.rows).each(|place, count| self.rows.add_many(wide(place), count));
         for (place, weights) in std::mem::take(&mut self.weights) {
             self.merge_weights(wide(place), &weights);
         }
@@ -184,8 +167,7 @@ impl Histogram {
 
     /// The bins in ascending order.
     pub(super) fn bins(&self) -> Vec<Bin> {
-        let mut rows = self.rows.clone();
-        rows.compact();
+        let rows = self.rows.sorted();
         let blank = |place: u32| {
             let (low, high) = if self.half { (half_score(place / 2), half_score(place / 2)) } else { range(place / 2) };
             Bin { low, high, ..Bin::default() }
@@ -244,9 +226,7 @@ impl Histogram {
 
     /// The number of (bin, class) that hold rows, at least.
     pub(super) fn used(&self) -> u64 {
-        let mut rows = self.rows.clone();
-        rows.compact();
-        rows.distinct().max(self.weights.len()) as u64
+        self.rows.sorted().distinct().max(self.weights.len()) as u64
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -259,9 +239,7 @@ impl Histogram {
 
     pub(super) fn encode(&self, out: &mut Writer) {
         out.u8(u8::from(self.half));
-        let mut rows = self.rows.clone();
-        rows.compact();
-        rows.encode(out);
+        self.rows.sorted().encode(out);
         out.u64(self.weights.len() as u64);
         for (place, (rows, sum)) in &self.weights {
             out.u32(*place);
@@ -278,7 +256,7 @@ impl Histogram {
             _ => return Err(wrong()),
         };
         let most = if half { 2 * MOST_HALF } else { 2 * MOST_BIN };
-        let rows = Multiset::decode(input, |place: u32| place < most)?;
+        let rows = Places::of(Multiset::decode(input, |place: u32| place < most)?);
         let mut weights = BTreeMap::new();
         let mut last = None;
         for _ in 0..input.count(16)? {

@@ -1,11 +1,10 @@
-//! A multiset of keys: a sorted run of distinct keys with their counts, and a buffer of new keys that is sorted in when it has
-//! grown to a multiple of the run.
-
-use std::collections::BTreeMap;
+//! A multiset of keys: a sorted run of distinct keys with their counts, and new keys that are sorted in when they have grown to
+//! a multiple of the run.
 
 use fuseval_core::bytes::{Reader, Writer, damaged};
 use fuseval_core::{Result, state};
 
+use super::pending::Pending;
 use crate::states::radix;
 
 /// Keys that are added before the first sort.
@@ -65,16 +64,22 @@ pub(super) struct Multiset<K> {
     run: Vec<K>,
     /// How often each key of the run occurs; empty when each occurs once.
     counts: Vec<u64>,
-    pending: Vec<K>,
+    pending: Pending<K>,
     /// Whether most keys of the run occur more than once.
     repeating: bool,
-    /// The length of the buffer at which it is looked at.
+    /// The number of new keys at which they are looked at.
     limit: usize,
 }
 
 impl<K> Default for Multiset<K> {
     fn default() -> Self {
-        Self { run: Vec::new(), counts: Vec::new(), pending: Vec::new(), repeating: false, limit: LEAST_PENDING }
+        Self {
+            run: Vec::new(),
+            counts: Vec::new(),
+            pending: Pending::default(),
+            repeating: false,
+            limit: LEAST_PENDING,
+        }
     }
 }
 
@@ -93,7 +98,7 @@ impl<K: Key> Multiset<K> {
 
     /// Sorts the buffer in, if that is likely to make it shorter.
     fn look_at_pending(&mut self) {
-        let mut sample = self.pending.get(self.pending.len().saturating_sub(SAMPLE)..).unwrap_or_default().to_vec();
+        let mut sample = self.pending.latest(SAMPLE);
         sample.sort_unstable();
         let drawn = sample.len();
         sample.dedup();
@@ -110,7 +115,7 @@ impl<K: Key> Multiset<K> {
         if self.pending.is_empty() {
             return;
         }
-        let mut pending = std::mem::take(&mut self.pending);
+        let mut pending = std::mem::take(&mut self.pending).into_keys();
         K::sort(&mut pending);
         let mut other = Self::default();
         for same in pending.chunk_by(|a, b| a == b) {
@@ -122,11 +127,6 @@ impl<K: Key> Multiset<K> {
 
     fn look_for_repeats(&mut self) {
         self.repeating = self.len() > self.run.len().saturating_mul(2) as u64;
-    }
-
-    /// The multiset of keys with their counts.
-    pub(super) fn of(counts: &BTreeMap<K, u64>) -> Self {
-        Self::of_sorted(counts.iter().map(|(key, count)| (*key, *count)))
     }
 
     /// The multiset of ascending keys with their counts.
@@ -185,7 +185,7 @@ impl<K: Key> Multiset<K> {
     /// All keys with repeats, in no order.
     pub(super) fn each(&self, mut f: impl FnMut(K, u64)) {
         self.groups().for_each(|(key, count)| f(key, count));
-        self.pending.iter().for_each(|key| f(*key, 1));
+        self.pending.parts().flatten().for_each(|key| f(*key, 1));
     }
 
     /// The number of keys, repeats counted.
@@ -205,7 +205,7 @@ impl<K: Key> Multiset<K> {
 
     /// Adds many keys.
     pub(super) fn extend(&mut self, keys: &[K]) {
-        self.pending.extend_from_slice(keys);
+        self.pending.extend(keys);
         if self.pending.len() >= self.limit {
             self.look_at_pending();
         }
@@ -213,12 +213,12 @@ impl<K: Key> Multiset<K> {
 
     /// Whether all keys are such.
     pub(super) fn all(&self, mut f: impl FnMut(K) -> bool) -> bool {
-        self.run.iter().all(|key| f(*key)) && self.pending.iter().all(|key| f(*key))
+        self.run.iter().chain(self.pending.parts().flatten()).all(|key| f(*key))
     }
 
-    /// The keys as they lie, if none is counted more than once: the run and the buffer.
-    pub(super) fn slices(&self) -> Option<[&[K]; 2]> {
-        self.counts.is_empty().then_some([&self.run, &self.pending])
+    /// The keys as they lie, if none is counted more than once.
+    pub(super) fn parts(&self) -> Option<impl Iterator<Item = &[K]>> {
+        self.counts.is_empty().then(|| std::iter::once(self.run.as_slice()).chain(self.pending.parts()))
     }
 
     /// Appends all keys, repeats included, to a vector, in no order.
@@ -230,13 +230,28 @@ impl<K: Key> Multiset<K> {
                 keys.extend(std::iter::repeat_n(key, count as usize));
             }
         }
-        keys.extend_from_slice(&self.pending);
+        self.pending.parts().for_each(|part| keys.extend_from_slice(part));
+    }
+
+    /// Adds the keys of another multiset and takes its memory over where that saves a copy.
+    pub(super) fn absorb(&mut self, other: Self) {
+        if other.repeating || !other.counts.is_empty() {
+            return self.merge(&other);
+        }
+        self.pending.absorb(Pending::of(other.run));
+        self.pending.absorb(other.pending);
+        if self.pending.len() >= self.limit {
+            self.look_at_pending();
+        }
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
         if !other.repeating {
             // Keys that hardly repeat are sorted once, at the end.
-            other.append_to(&mut self.pending);
+            match other.parts() {
+                Some(parts) => parts.for_each(|part| self.pending.extend(part)),
+                None => other.each(|key, count| (0..count).for_each(|_| self.pending.push(key))),
+            }
             if self.pending.len() >= self.limit {
                 self.look_at_pending();
             }
@@ -260,7 +275,7 @@ impl<K: Key> Multiset<K> {
         Multiset {
             run: self.run.iter().map(|key| f(*key)).collect(),
             counts: self.counts.clone(),
-            pending: self.pending.iter().map(|key| f(*key)).collect(),
+            pending: Pending::of(self.pending.parts().flatten().map(|key| f(*key)).collect()),
             repeating: self.repeating,
             limit: self.limit,
         }
@@ -299,28 +314,5 @@ impl<K: Key> Multiset<K> {
         }
         set.look_for_repeats();
         Ok(set)
-    }
-}
-
-/// New keys below a bound that is not large: so many are worth an array of counts.
-const DENSE_PENDING: usize = 1 << 16;
-
-impl Multiset<u32> {
-    /// Adds many keys, all below `most`.
-    pub(super) fn extend_below(&mut self, keys: &[u32], most: u32) {
-        self.pending.extend_from_slice(keys);
-        if self.pending.len() < DENSE_PENDING {
-            return;
-        }
-        let mut counts = vec![0u64; most as usize];
-        let mut add = |key: u32, count: u64| {
-            if let Some(slot) = counts.get_mut(key as usize) {
-                *slot += count;
-            }
-        };
-        self.each(&mut add);
-        let mut other = Self::of_sorted((0u32..).zip(counts).filter(|(_, count)| *count > 0));
-        (other.limit, other.repeating) = (self.limit, true);
-        *self = other;
     }
 }

@@ -350,26 +350,32 @@ impl ScoreTable {
 }
 
 /// All keys of some multisets in ascending order.
-fn sorted_keys<K: Key + Digits + Send + Sync>(sets: &[Cow<'_, Multiset<K>>], threads: usize) -> Vec<K> {
+fn sorted_keys<K: Key + Digits>(sets: &[Cow<'_, Multiset<K>>], threads: usize) -> Vec<K> {
     let expanded: Vec<Vec<K>> = sets
         .iter()
         .map(|set| {
             let mut keys = Vec::new();
-            if set.slices().is_none() {
+            if set.parts().is_none() {
                 set.append_to(&mut keys);
             }
             keys
         })
         .collect();
-    let parts = sets.iter().zip(&expanded).flat_map(|(set, expanded)| set.slices().unwrap_or([expanded, &[]]));
-    radix::sorted(&parts.collect::<Vec<_>>(), threads)
+    let mut parts: Vec<&[K]> = Vec::new();
+    for (set, expanded) in sets.iter().zip(&expanded) {
+        match set.parts() {
+            Some(some) => parts.extend(some),
+            None => parts.push(expanded),
+        }
+    }
+    radix::sorted(&parts, threads)
 }
 
 fn each_run<K: Copy + Ord>(mut negative: &[K], mut positive: &[K], f: &mut impl FnMut(u64, u64, u64)) {
     let mut below = 0;
     while let Some(key) = positive.first().copied() {
         let run = positive.iter().take_while(|other| **other == key).count();
-        let before = negative.iter().take_while(|other| **other < key).count();
+        let before = count_below(negative, key);
         negative = negative.get(before..).unwrap_or_default();
         below += before as u64;
         let tied = negative.iter().take_while(|other| **other == key).count();
@@ -378,6 +384,21 @@ fn each_run<K: Copy + Ord>(mut negative: &[K], mut positive: &[K], f: &mut impl 
         below += tied as u64;
         positive = positive.get(run..).unwrap_or_default();
     }
+}
+
+/// The number of keys below one, of keys in ascending order; quick where there are few.
+fn count_below<K: Copy + Ord>(keys: &[K], key: K) -> usize {
+    const AT_ONCE: usize = 16;
+    let mut below = 0;
+    for some in keys.chunks(AT_ONCE) {
+        // All of them, without an early end, so that the compiler vectorises it.
+        let count = some.iter().fold(0, |count, other| count + usize::from(*other < key));
+        below += count;
+        if count < AT_ONCE {
+            break;
+        }
+    }
+    below
 }
 
 /// Rows that agree: key, class, bits of the weight, and their number.
