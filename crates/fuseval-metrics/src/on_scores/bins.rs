@@ -9,11 +9,11 @@
 use std::collections::BTreeMap;
 
 use fuseval_core::registry::Settings;
-use fuseval_core::{Error, MetricId, OptionEntry, Result};
+use fuseval_core::{Error, ExactSum, MetricId, OptionEntry, Result};
 
 use super::descent::{scale, totals};
 use crate::segments::options::name;
-use crate::states::scores::{ScoreTable, Step, bin, half_key};
+use crate::states::scores::{KeyBin, ScoreTable, Step, bin, half_key};
 use crate::states::twofold::Twofold;
 
 /// How many bins there are at most.
@@ -54,6 +54,30 @@ pub(crate) struct Sums {
     pub(crate) residual: Twofold,
     /// Σ w·(half the width of the bin of the histogram): how far the sum of predictions may be off.
     pub(crate) slack: Twofold,
+}
+
+/// The rows of a bin in the making, each of weight 1.
+#[derive(Debug, Default)]
+struct KeySums {
+    rows: u64,
+    positives: u64,
+    predictions: ExactSum,
+}
+
+impl KeySums {
+    fn sums(self) -> Sums {
+        let positives = self.positives as f64;
+        let mut residual = self.predictions.clone();
+        residual.add(-positives);
+        Sums {
+            rows: self.rows,
+            weight: Twofold::of(self.rows as f64),
+            positives: Twofold::of(positives),
+            predictions: Twofold::of(self.predictions.value()),
+            residual: Twofold::of(residual.value()),
+            slack: Twofold::default(),
+        }
+    }
 }
 
 /// Rows of the histogram that may lie in one bin or another.
@@ -113,6 +137,35 @@ impl Bins {
     }
 
     fn equal_mass(&self, table: &ScoreTable) -> Vec<Bin> {
+        match table.key_bins().filter(|_| !table.logits) {
+            Some(bins) => self.equal_mass_of_keys(table, bins),
+            None => self.equal_mass_of_steps(table),
+        }
+    }
+
+    /// The same from rows of weight 1 by bins of the histogram: counts, and exact sums of many scores at once.
+    fn equal_mass_of_keys<'a>(&self, table: &ScoreTable, key_bins: impl Iterator<Item = KeyBin<'a>>) -> Vec<Bin> {
+        let all = weight(table);
+        let mut bins: Vec<Bin> = Vec::new();
+        let (mut upto, mut closed) = (0.0, 0.0);
+        let mut open = KeySums::default();
+        for key_bin in key_bins {
+            let (negative, positive) = key_bin.rows();
+            open.rows += negative + positive;
+            open.positives += positive;
+            key_bin.add(&mut open.predictions, |score| table.prediction(score).clamp(0.0, 1.0));
+            upto += (negative + positive) as f64;
+            let multiples = (upto * self.count / all).floor();
+            if multiples > closed || upto >= all {
+                closed = multiples;
+                let sums = std::mem::take(&mut open).sums();
+                bins.push(Bin { all: sums, certain: sums, open: Vec::new() });
+            }
+        }
+        bins
+    }
+
+    fn equal_mass_of_steps(&self, table: &ScoreTable) -> Vec<Bin> {
         let scale = scale(table);
         let mut bins: Vec<Bin> = Vec::new();
         let weight = |step: &Step| step.negative.weight + step.positive.weight;
@@ -229,4 +282,37 @@ impl Sums {
 /// The weight of all rows, multiplied by [`scale`].
 pub(crate) fn weight(table: &ScoreTable) -> f64 {
     totals(table).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::states::scores::{Mode, Scores};
+    use fuseval_core::random::KeyedRng;
+
+    #[test]
+    fn bins_of_keys_are_those_of_steps() {
+        let mut rng = KeyedRng::new(6, &["bins"]);
+        for (rows, least) in [(1, 0.0), (2, 0.5), (700, 0.0), (5000, -0.1), (5000, 0.9)] {
+            let mut unit = || f64::from((rng.next_u64() >> 40) as f32 / 16_777_216.0);
+            let scores: Vec<f64> = (0..rows).map(|_| f64::from((least + unit() * unit()) as f32)).collect();
+            let labels: Vec<f64> = scores.iter().map(|score| f64::from(u8::from(unit() < *score))).collect();
+            let mut state = Scores::new(Mode::Exact, 0);
+            state.add_rows(&labels, &scores);
+            let table = ScoreTable::of(&state);
+            for count in [1.0, 3.0, 20.0, 1000.0] {
+                let bins = Bins::quantile(count);
+                let Some(key_bins) = table.key_bins() else { panic!("{rows} rows without keys") };
+                let of_keys = bins.equal_mass_of_keys(&table, key_bins);
+                let of_steps = bins.equal_mass_of_steps(&table);
+                let numbers = |bin: &Bin| {
+                    let Sums { rows, weight, positives, predictions, residual, slack } = bin.certain;
+                    (rows, [weight, positives, predictions, residual, slack].map(|sum| sum.value().to_bits()))
+                };
+                let (a, b): (Vec<_>, Vec<_>) =
+                    (of_keys.iter().map(numbers).collect(), of_steps.iter().map(numbers).collect());
+                assert_eq!(a, b, "{rows} rows from {least}, {count} bins");
+            }
+        }
+    }
 }

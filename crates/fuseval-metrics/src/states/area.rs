@@ -36,16 +36,10 @@ impl Area {
 
     /// The area of the steps of a score state.
     pub(crate) fn of(table: &ScoreTable) -> Self {
-        let mut area = Self::default();
         // The same integers, without a look at rows that are not positive.
-        let quick = table.each_positive_run(|positive, below, tied| {
-            area.twice += u128::from(positive) * u128::from(2 * below + tied);
-            area.ties += u128::from(positive) * u128::from(tied);
-        });
-        if quick {
+        if let Some((twice, ties)) = table.pairs() {
             let (negative, positive) = table.totals();
-            area.rows = (negative.rows, positive.rows);
-            return area;
+            return Self { twice, ties, rows: (negative.rows, positive.rows), ..Self::default() };
         }
         let largest = table.steps().fold(0.0f64, |most, step| most.max(step.negative.weight).max(step.positive.weight));
         let mut area = Self::new(table.weighted.then_some(largest));

@@ -63,7 +63,7 @@ pub(crate) fn sorted<K: Digits>(parts: &[&[K]], threads: usize) -> Vec<K> {
 }
 
 /// What some pieces of work give, each done by a thread of its own.
-fn in_threads<R: Send>(works: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
+pub(crate) fn in_threads<R: Send>(works: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
     if works.len() < 2 {
         return works.into_iter().map(|work| work()).collect();
     }

@@ -24,11 +24,11 @@ use fuseval_core::bytes::{Reader, Writer, damaged};
 use fuseval_core::ranking::ordered;
 use fuseval_core::{Result, State};
 
-use histogram::{Histogram, single_key, single_score};
+use histogram::{Histogram, single_key, single_keys, single_score};
 pub(crate) use histogram::{bin, half_key};
 use multiset::Multiset;
 use table::Entry;
-pub(crate) use table::{ScoreTable, Step};
+pub(crate) use table::{KeyBin, ScoreTable, Step};
 use weighted::{Weighted, is_score, score_of};
 
 /// The distinct scores of a cell, unless the run says otherwise.
@@ -305,18 +305,18 @@ impl Scores {
             return labels.iter().zip(scores).for_each(|(label, score)| self.add(*score, *label > 0.0, 1.0));
         };
         for (place, (some_labels, some_scores)) in labels.chunks(CHUNK).zip(scores.chunks(CHUNK)).enumerate() {
-            if some_scores.iter().any(|score| f64::from(*score as f32) != *score) {
+            let mut keys = [0u32; CHUNK];
+            if !single_keys(some_scores, &mut keys) {
                 // A score that is no float32 number: this and what follows goes the slow way.
                 let from = place * CHUNK;
                 let rest = labels.iter().zip(scores).skip(from);
                 return rest.for_each(|(label, score)| self.add(*score, *label > 0.0, 1.0));
             }
             // Both classes are written, and the place moves on for one of them: no branch to guess wrong.
-            let (mut keys, mut counts) = ([[0u32; CHUNK]; 2], [0usize; 2]);
-            let [negatives, positives] = &mut keys;
+            let (mut classes, mut counts) = ([[0u32; CHUNK]; 2], [0usize; 2]);
+            let [negatives, positives] = &mut classes;
             let [negative_count, positive_count] = &mut counts;
-            for (label, score) in some_labels.iter().zip(some_scores) {
-                let key = single_key(*score as f32);
+            for (label, key) in some_labels.iter().zip(keys) {
                 let is_positive = *label > 0.0;
                 if let Some(slot) = negatives.get_mut(*negative_count) {
                     *slot = key;

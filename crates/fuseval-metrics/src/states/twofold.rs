@@ -8,6 +8,11 @@ pub(crate) struct Twofold {
 }
 
 impl Twofold {
+    /// A float.
+    pub(crate) fn of(value: f64) -> Self {
+        Self { high: value, low: 0.0 }
+    }
+
     /// Adds a float.
     pub(crate) fn add(&mut self, value: f64) {
         let sum = self.high + value;

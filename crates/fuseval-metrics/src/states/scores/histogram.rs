@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use fuseval_core::bytes::{Reader, Writer, damaged};
+use fuseval_core::simd::wide;
 use fuseval_core::{ExactSum, Result, state};
 
 use super::Class;
@@ -14,7 +15,7 @@ use super::places::Places;
 use super::weighted::score_of;
 
 /// Bits of the float32 key that a bin keeps.
-const SHIFT: u32 = 32 - 18;
+pub(super) const SHIFT: u32 = 32 - 18;
 const MOST_HALF: u32 = 1 << 16;
 const MOST_BIN: u32 = 1 << 18;
 
@@ -108,9 +109,14 @@ impl Histogram {
         }
         for (labels, scores) in labels.chunks(CHUNK).zip(scores.chunks(CHUNK)) {
             let mut places = [0u32; CHUNK];
-            for ((place, label), score) in places.iter_mut().zip(labels).zip(scores) {
-                *place = 2 * bin(*score) + u32::from(*label > 0.0);
-            }
+            wide(
+                #[inline(always)]
+                |_| {
+                    for ((place, label), score) in places.iter_mut().zip(labels).zip(scores) {
+                        *place = 2 * bin(*score) + u32::from(*label > 0.0);
+                    }
+                },
+            );
             self.rows.extend(places.get(..scores.len()).unwrap_or_default());
         }
     }
@@ -275,9 +281,26 @@ impl Histogram {
 }
 
 /// The order-preserving bits of a float32.
+#[inline(always)]
 pub(super) fn single_key(score: f32) -> u32 {
     let bits = (score + 0.0).to_bits();
     if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
+}
+
+/// The order-preserving bits of scores, in `keys`; whether all are float32 numbers.
+pub(super) fn single_keys(scores: &[f64], keys: &mut [u32]) -> bool {
+    wide(
+        #[inline(always)]
+        |_| {
+            let mut all_single = true;
+            for (key, score) in keys.iter_mut().zip(scores) {
+                let single = *score as f32;
+                all_single &= f64::from(single) == *score;
+                *key = single_key(single);
+            }
+            all_single
+        },
+    )
 }
 
 /// The float32 of its order-preserving bits.
@@ -286,6 +309,7 @@ pub(super) fn single_score(key: u32) -> f32 {
 }
 
 /// The bin of a score.
+#[inline(always)]
 pub(crate) fn bin(score: f64) -> u32 {
     single_key(score as f32) >> SHIFT
 }

@@ -5,11 +5,12 @@ use std::borrow::Cow;
 
 use fuseval_core::{ExactSum, Folds, Tally};
 
-use super::histogram::{Histogram, single_score};
+use super::histogram::{Histogram, SHIFT, half_key, single_score};
 use super::leave_out::without_each;
 use super::multiset::{Key, Multiset};
 use super::weighted::score_of;
 use super::{Class, Content, Exact, Scores};
+use crate::blocks::BLOCK;
 use crate::states::radix::{self, Digits};
 use crate::states::twofold::Twofold;
 
@@ -79,6 +80,8 @@ pub(crate) struct ScoreTable {
     pub(crate) exact: bool,
     /// Whether the scores are logits.
     pub(crate) logits: bool,
+    /// How many threads may walk over it.
+    threads: usize,
 }
 
 /// Rows of weight 1 whose scores hardly repeat are kept as sorted keys; everything else as steps.
@@ -206,7 +209,7 @@ fn last<K: Copy + Ord>(negative: &mut &[K], positive: &mut &[K]) -> Option<KeySt
 impl ScoreTable {
     /// A table of steps in ascending order.
     pub(super) fn of_steps((steps, totals): (Vec<Step>, Totals), weighted: bool, exact: bool) -> Self {
-        Self { content: Rows::Steps(steps), totals, weighted, exact, logits: false }
+        Self { content: Rows::Steps(steps), totals, weighted, exact, logits: false, threads: 1 }
     }
 
     fn empty() -> Self {
@@ -289,7 +292,7 @@ impl ScoreTable {
             Rows::Wide { negative, positive } => Totals::of_rows(negative.len(), positive.len()),
             Rows::Steps(_) => Totals::default(),
         };
-        Self { content, totals, weighted: false, exact: true, logits: false }
+        Self { content, totals, weighted: false, exact: true, logits: false, threads }
     }
 
     pub(super) fn of_histogram(histogram: &Histogram) -> Self {
@@ -321,15 +324,32 @@ impl ScoreTable {
         CoarseSteps(self.steps())
     }
 
-    /// Where every row weighs 1 and scores hardly repeat: for each run of positive rows of one score its length, the number of
-    /// negative rows below it, and of those that tie with it.
-    pub(crate) fn each_positive_run(&self, mut f: impl FnMut(u64, u64, u64)) -> bool {
+    /// Where every row weighs 1 and scores hardly repeat: twice the number of pairs ranked right, with tied pairs counted once,
+    /// and the number of tied pairs.
+    pub(crate) fn pairs(&self) -> Option<(u128, u128)> {
         match &self.content {
-            Rows::Steps(_) => return false,
-            Rows::Narrow { negative, positive } => each_run(negative, positive, &mut f),
-            Rows::Wide { negative, positive } => each_run(negative, positive, &mut f),
+            Rows::Steps(_) => None,
+            Rows::Narrow { negative, positive } => Some(pairs(negative, positive, self.threads)),
+            Rows::Wide { negative, positive } => Some(pairs(negative, positive, self.threads)),
         }
-        true
+    }
+
+    /// Where every row weighs 1 and scores are float32 numbers that hardly repeat: the rows of both classes by bins of the
+    /// histogram, in ascending order. None where they are float16 numbers, whose bins are others.
+    pub(crate) fn key_bins<'a>(&'a self) -> Option<impl Iterator<Item = KeyBin<'a>>> {
+        let Rows::Narrow { negative, positive } = &self.content else { return None };
+        let is_half = |key: &u32| half_key(f64::from(single_score(*key))).is_some();
+        if negative.iter().chain(positive).all(is_half) {
+            return None;
+        }
+        let (mut negative, mut positive) = (negative.as_slice(), positive.as_slice());
+        Some(std::iter::from_fn(move || {
+            let first = [negative.first(), positive.first()].into_iter().flatten().min()? >> SHIFT;
+            let split = |keys: &'a [u32]| keys.split_at(keys.partition_point(|key| key >> SHIFT <= first));
+            let ((of_negative, later_negative), (of_positive, later_positive)) = (split(negative), split(positive));
+            (negative, positive) = (later_negative, later_positive);
+            Some(KeyBin { negative: of_negative, positive: of_positive })
+        }))
     }
 
     /// Rows and weight of both classes: (negative, positive).
@@ -346,6 +366,29 @@ impl ScoreTable {
     /// How it was computed.
     pub(crate) fn mode(&self) -> &'static str {
         if self.exact { "exact" } else { "histogram" }
+    }
+}
+
+/// Rows of weight 1 in a bin of the histogram, by their keys in ascending order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeyBin<'a> {
+    negative: &'a [u32],
+    positive: &'a [u32],
+}
+
+impl KeyBin<'_> {
+    /// The number of rows of each class: (negative, positive).
+    pub(crate) fn rows(&self) -> (u64, u64) {
+        (self.negative.len() as u64, self.positive.len() as u64)
+    }
+
+    /// Adds a function of each score to a sum.
+    pub(crate) fn add(&self, sum: &mut ExactSum, of: impl Fn(f64) -> f64) {
+        let mut values = [0.0; BLOCK];
+        for keys in self.negative.chunks(BLOCK).chain(self.positive.chunks(BLOCK)) {
+            values.iter_mut().zip(keys).for_each(|(value, key)| *value = of(f64::from(single_score(*key))));
+            sum.add_all(values.get(..keys.len()).unwrap_or_default());
+        }
     }
 }
 
@@ -371,19 +414,41 @@ fn sorted_keys<K: Key + Digits>(sets: &[Cow<'_, Multiset<K>>], threads: usize) -
     radix::sorted(&parts, threads)
 }
 
-fn each_run<K: Copy + Ord>(mut negative: &[K], mut positive: &[K], f: &mut impl FnMut(u64, u64, u64)) {
-    let mut below = 0;
+/// See [`ScoreTable::pairs`]; each thread has some of the positive rows.
+fn pairs<K: Digits>(negative: &[K], positive: &[K], threads: usize) -> (u128, u128) {
+    let most = positive.len().div_ceil(threads.max(1)).max(FEWEST_SHARED);
+    let mut shares = Vec::new();
+    let mut rest = positive;
+    while let Some(last) = rest.get(most.min(rest.len()).saturating_sub(1)).copied() {
+        // Rows of one score stay together.
+        let (share, others) = rest.split_at(rest.partition_point(|key| *key <= last));
+        shares.push(share);
+        rest = others;
+    }
+    let sums = radix::in_threads(shares.into_iter().map(|share| move || pairs_of(negative, share)).collect());
+    sums.into_iter().fold((0, 0), |all, some| (all.0 + some.0, all.1 + some.1))
+}
+
+/// Positive rows that are worth a thread of their own.
+const FEWEST_SHARED: usize = 1 << 14;
+
+fn pairs_of<K: Digits>(mut negative: &[K], mut positive: &[K]) -> (u128, u128) {
+    let (mut twice, mut ties) = (0, 0);
+    let mut below = positive.first().map_or(0, |least| negative.partition_point(|other| other < least));
+    negative = negative.get(below..).unwrap_or_default();
     while let Some(key) = positive.first().copied() {
         let run = positive.iter().take_while(|other| **other == key).count();
         let before = count_below(negative, key);
         negative = negative.get(before..).unwrap_or_default();
-        below += before as u64;
+        below += before;
         let tied = negative.iter().take_while(|other| **other == key).count();
-        f(run as u64, below, tied as u64);
+        twice += run as u128 * (2 * below + tied) as u128;
+        ties += run as u128 * tied as u128;
         negative = negative.get(tied..).unwrap_or_default();
-        below += tied as u64;
+        below += tied;
         positive = positive.get(run..).unwrap_or_default();
     }
+    (twice, ties)
 }
 
 /// The number of keys below one, of keys in ascending order; quick where there are few.
