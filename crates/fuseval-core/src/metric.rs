@@ -2,6 +2,7 @@
 
 use crate::bytes::Reader;
 use crate::folds::{AnyFolds, Cache, Folds};
+use crate::simd::wide;
 use crate::state::wrong_kind;
 use crate::{Error, Fold, MetricId, Outcome, Result, ScoreKind, State, Value, View};
 
@@ -76,6 +77,7 @@ pub enum LabelRange {
 
 impl LabelRange {
     /// Whether the label is in the range.
+    #[inline]
     pub fn contains(self, label: f64) -> bool {
         match self {
             Self::Any => label.is_finite(),
@@ -87,9 +89,18 @@ impl LabelRange {
 
     /// Whether all labels are in the range.
     pub fn contains_all(self, labels: &[f64]) -> bool {
-        // A fold without an early end, so that the compiler vectorises it.
+        // Without an early end, so that the compiler vectorises it.
         fn all(labels: &[f64], fits: impl Fn(f64) -> bool) -> bool {
-            labels.iter().fold(true, |all, label| all & fits(*label))
+            wide(
+                #[inline(always)]
+                |_| {
+                    let mut all = true;
+                    for label in labels {
+                        all &= fits(*label);
+                    }
+                    all
+                },
+            )
         }
         match self {
             Self::Any => all(labels, f64::is_finite),

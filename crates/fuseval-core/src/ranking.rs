@@ -174,6 +174,7 @@ impl Ranking {
     }
 
     /// The ranked rows of a segment; no rows for a segment that is not there.
+    #[inline]
     pub fn segment_at(&self, segment: usize) -> RankedSegment<'_> {
         let places = match (self.borders.get(segment), self.borders.get(segment + 1)) {
             (Some(from), Some(to)) => *from..*to,

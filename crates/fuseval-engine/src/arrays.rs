@@ -1,5 +1,6 @@
 //! Metrics of arrays in memory: no source, no model, no folds; labels and scores as they lie, read by several threads.
 
+use fuseval_core::simd::wide;
 use fuseval_core::view::segment_weight;
 use fuseval_core::{
     AnyFolds, AnyMetric, Cache, Error, Fold, LabelRange, LabelSide, Layout, Needs, Ranking, Result, ScoreKind,
@@ -31,18 +32,23 @@ impl Column<'_> {
 
     /// The numbers of some rows as float64, in `out`.
     fn read(&self, from: usize, to: usize, out: &mut Vec<f64>) {
-        out.clear();
+        fn convert<T: Copy + Into<f64>>(values: &[T], from: usize, to: usize, out: &mut Vec<f64>) {
+            let values = values.get(from..to).unwrap_or_default();
+            out.resize(values.len(), 0.0);
+            wide(
+                #[inline(always)]
+                |_| {
+                    for (out, value) in out.iter_mut().zip(values) {
+                        *out = (*value).into();
+                    }
+                },
+            );
+        }
         match self {
-            Self::F64(values) => out.extend_from_slice(values.get(from..to).unwrap_or_default()),
-            Self::F32(values) => {
-                out.extend(values.get(from..to).unwrap_or_default().iter().map(|value| f64::from(*value)));
-            }
-            Self::I8(values) => {
-                out.extend(values.get(from..to).unwrap_or_default().iter().map(|value| f64::from(*value)));
-            }
-            Self::U8(values) => {
-                out.extend(values.get(from..to).unwrap_or_default().iter().map(|value| f64::from(*value)));
-            }
+            Self::F64(values) => convert(values, from, to, out),
+            Self::F32(values) => convert(values, from, to, out),
+            Self::I8(values) => convert(values, from, to, out),
+            Self::U8(values) => convert(values, from, to, out),
         }
     }
 }
@@ -63,7 +69,7 @@ pub struct Arrays<'a> {
 }
 
 /// Rows that are worked on at once: their labels, scores and ranking stay near the core.
-const CHUNK_ROWS: usize = 8192;
+const CHUNK_ROWS: usize = 2048;
 
 /// The values of metrics, in their order. Labels or scores that a metric cannot take are an error that names the row.
 pub fn evaluate(metrics: &[Box<dyn AnyMetric>], arrays: &Arrays<'_>, threads: usize) -> Result<Vec<Value>> {
@@ -223,7 +229,18 @@ impl<'a> Shared<'a> {
     fn check(&self, labels: &[f64], scores: &[f64], first: usize) -> Result<()> {
         let kind = self.arrays.kind;
         // Without an early end, so that the compiler vectorises it.
-        let all_fit = |need: ScoreNeed| scores.iter().fold(true, |all, score| all & need.accepts(*score, kind));
+        let all_fit = |need: ScoreNeed| {
+            wide(
+                #[inline(always)]
+                |_| {
+                    let mut all = true;
+                    for score in scores {
+                        all &= need.accepts(*score, kind);
+                    }
+                    all
+                },
+            )
+        };
         if all_fit(self.needs.score) && self.needs.labels.contains_all(labels) {
             return Ok(());
         }

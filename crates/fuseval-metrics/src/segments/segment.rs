@@ -128,48 +128,38 @@ impl<'a> Segment<'a> {
     }
 
     fn blocks_to(&self, cut: usize) -> impl Iterator<Item = Block<'a>> {
-        let segment = *self;
         let mut from = 0;
         std::iter::from_fn(move || {
             if from >= cut {
                 return None;
             }
-            let tied = segment.tied_with_next.get(from..).unwrap_or_default();
-            let block = segment.block(from, from + 1 + tied.iter().take_while(|tied| **tied).count(), cut)?;
+            let tied = self.tied_with_next.get(from..).unwrap_or_default();
+            let block = self.block(from, from + 1 + tied.iter().take_while(|tied| **tied).count(), cut)?;
             from += block.labels.len();
             Some(block)
         })
     }
 
     /// The blocks with a relevant row that begin above the cut-off, in rank order.
+    #[inline]
     pub(crate) fn relevant_blocks(&self) -> impl Iterator<Item = Block<'a>> {
         self.relevant_blocks_to(self.top)
     }
 
+    #[inline]
     fn relevant_blocks_to(&self, cut: usize) -> impl Iterator<Item = Block<'a>> {
-        let (marked, unmarked) = match self.marks {
-            Some(marks) => (Some(self.marked_blocks_to(marks, cut)), None),
-            None => (None, Some(self.blocks_to(cut).filter(|block| block.relevant > 0))),
-        };
-        marked.into_iter().flatten().chain(unmarked.into_iter().flatten())
-    }
-
-    /// The same by the bits of the places.
-    fn marked_blocks_to(&self, Marks { positive, tied }: Marks, cut: usize) -> impl Iterator<Item = Block<'a>> {
-        let segment = *self;
-        let mut left = positive;
+        let mut blocks = self.blocks_to(cut);
+        let (marked, Marks { mut positive, tied }) = (self.marks.is_some(), self.marks.unwrap_or_default());
         std::iter::from_fn(move || {
-            if left == 0 {
+            if !marked {
+                return blocks.find(|block| block.relevant > 0);
+            }
+            if positive == 0 {
                 return None;
             }
-            let place = left.trailing_zeros();
-            // The block begins after the last place before this one that does not tie with its next, and ends with the next
-            // such place.
-            let before = !tied & ((1 << place) - 1);
-            let from = (u64::BITS - before.leading_zeros()) as usize;
-            let to = (place + 1 + (tied >> place).trailing_ones()) as usize;
-            left &= u64::MAX.checked_shl(to as u32).unwrap_or_default();
-            if from < cut { segment.block(from, to, cut) } else { None }
+            let (from, to) = marked_block(positive, tied);
+            positive &= u64::MAX.checked_shl(to as u32).unwrap_or_default();
+            if from < cut { self.block(from, to, cut) } else { None }
         })
     }
 
@@ -214,6 +204,15 @@ impl<'a> Segment<'a> {
         }
         Some(Order { rows, tied_with_next })
     }
+}
+
+/// The places of the first block with a positive row.
+#[inline]
+fn marked_block(positive: u64, tied: u64) -> (usize, usize) {
+    let place = positive.trailing_zeros();
+    // It begins after the last place before this one that does not tie with its next, and ends with the next such place.
+    let before = !tied & ((1 << place) - 1);
+    ((u64::BITS - before.leading_zeros()) as usize, (place + 1 + (tied >> place).trailing_ones()) as usize)
 }
 
 impl Scratch {
