@@ -92,7 +92,7 @@ impl Ranking {
         self.labels.extend(rows.iter().map(|row| at(labels, *row)));
         let labels = self.labels.get(start..).unwrap_or_default();
         let marks = (labels.len() <= SHORT).then(|| Marks {
-            positive: bits(labels.iter().map(|label| *label > 0.0)),
+            positive: positive_bits(labels),
             tied: if has_ties { bits(self.tied.iter().skip(start).copied()) } else { 0 },
         });
         self.marks.push(marks);
@@ -159,6 +159,10 @@ impl Ranking {
         while from < self.rows.len() {
             let tied = self.tied.get(from..).unwrap_or_default();
             let to = from + 1 + tied.iter().take_while(|tied| **tied).count();
+            if to == from + 1 {
+                from = to;
+                continue;
+            }
             if let Some(block) = self.rows.get_mut(from..to) {
                 block.sort_by(|a, b| {
                     at(labels, *b).total_cmp(&at(labels, *a)).then(weight(*b).total_cmp(&weight(*a))).then(a.cmp(b))
@@ -218,6 +222,20 @@ fn rows_above(scores: &[f64]) -> Option<[u8; SHORT]> {
                 }
             }
             narrow.then_some(above)
+        },
+    )
+}
+
+/// A bit for each of some labels, the first in the lowest place: whether it is above 0.
+fn positive_bits(labels: &[f64]) -> u64 {
+    wide(
+        #[inline(always)]
+        |_| {
+            let mut bits = 0;
+            for (place, label) in (0u64..).zip(labels) {
+                bits |= u64::from(*label > 0.0) << (place % u64::from(u64::BITS));
+            }
+            bits
         },
     )
 }

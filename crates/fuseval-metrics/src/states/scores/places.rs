@@ -3,8 +3,8 @@
 
 use super::multiset::Multiset;
 
-/// Rows from which they are counted by place.
-const FEWEST_PAGED: u64 = 1 << 14;
+/// Rows from which they are counted by place: then all pages together take no more than 64 bytes for each.
+const FEWEST_PAGED: u64 = 1 << 16;
 /// Places of a page: those of one power of two, so that probabilities need some twenty pages.
 const PAGE: usize = 1 << 10;
 /// Pages that there can be.
