@@ -127,7 +127,7 @@ impl Histogram {
             Class::Narrow(keys) => keys.all(|key| half_key(f64::from(single_score(key))).is_some()),
             Class::Wide(keys) => keys.all(|key| half_key(score_of(key)).is_some()),
         });
-        let mut rows = Places::default();
+        let mut rows = Places::for_rows(classes.iter().map(|class| class.len()).sum());
         (0u32..)
             .zip(classes)
             .for_each(|(class, keys)| each_place(keys, class, half, &mut |place, count| rows.add_many(place, count)));

@@ -31,6 +31,15 @@ impl Places {
         Self { rows: few.len(), few, pages: Vec::new() }
     }
 
+    /// No rows yet, of so many to come.
+    pub(super) fn for_rows(rows: u64) -> Self {
+        let mut places = Self::default();
+        if rows >= FEWEST_PAGED {
+            places.pages.resize(PAGES, None);
+        }
+        places
+    }
+
     /// The number of rows.
     pub(super) fn len(&self) -> u64 {
         self.rows
@@ -51,6 +60,7 @@ impl Places {
     }
 
     /// Adds rows of one place.
+    #[inline]
     pub(super) fn add_many(&mut self, place: u32, rows: u64) {
         self.make_room(rows);
         if self.pages.is_empty() {
@@ -61,7 +71,8 @@ impl Places {
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
-        if self.rows.saturating_add(other.rows) < FEWEST_PAGED {
+        let are_few = self.pages.is_empty() && other.pages.is_empty();
+        if are_few && self.rows.saturating_add(other.rows) < FEWEST_PAGED {
             self.rows += other.rows;
             return self.few.merge(&other.few);
         }
@@ -69,6 +80,7 @@ impl Places {
     }
 
     /// Notes so many more rows, and begins to count by place where that makes them many.
+    #[inline]
     fn make_room(&mut self, rows: u64) {
         self.rows = self.rows.saturating_add(rows);
         if self.rows >= FEWEST_PAGED && self.pages.is_empty() {
@@ -130,6 +142,9 @@ mod tests {
         let groups = |places: &Places| places.sorted().groups().collect::<Vec<_>>();
         for step in [1, 256, 9999, places.len()] {
             let (mut all, mut merged) = (Places::default(), Places::default());
+            let mut at_once = Places::for_rows(places.len() as u64);
+            places.iter().for_each(|place| at_once.add_many(*place, 1));
+            assert!(groups(&at_once) == expected);
             for part in places.chunks(step) {
                 all.extend(part);
                 let mut other = Places::default();
