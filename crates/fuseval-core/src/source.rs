@@ -46,11 +46,25 @@ impl Rows {
     }
 }
 
+/// What tells whether a file is still the one that was read, for whoever resumes a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileIdentity {
+    /// The file as it is shown to people.
+    pub shown: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// A tag that changes when the content changes.
+    pub content: String,
+}
+
 /// Where rows come from. Rows come in logical order: files in name order, rows as they stand in the file; rows that the
 /// source's filter removes are counted in the row numbers and not delivered.
 pub trait Source: Send + Sync {
     /// The files in logical order, as they are shown to people.
     fn files(&self) -> &[String];
+
+    /// The files that are read, in logical order, each with what changes when its content changes.
+    fn identities(&self) -> Vec<FileIdentity>;
 
     /// The names of all columns, derived ones last.
     fn columns(&self) -> Vec<String>;

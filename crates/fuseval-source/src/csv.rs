@@ -1,20 +1,20 @@
 //! CSV files: a header line, commas, double quotes. An empty field is null, in quotes or not; everything else in a text
 //! column is text as written (`NA`, `007`). The type of other columns is the one that all values of the file have.
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
+use std::io::{BufReader, Read};
 use std::sync::Arc;
 
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use datafusion::arrow::csv::reader::Format;
+use datafusion::arrow::csv::reader::{Format, ReaderBuilder};
 use fuseval_core::{Error, Result};
 
-use crate::paths::unreadable;
+use crate::content::{Failure, Location};
+use crate::format::Compression;
+use crate::read::Batches;
 
 /// The columns of the header line, all of them text.
-pub(crate) fn header(path: &Path) -> Result<SchemaRef> {
-    let schema = infer(path, Some(0))?;
+pub(crate) fn header(location: &Location, compression: Compression) -> Result<SchemaRef> {
+    let schema = infer(location, compression, Some(0))?;
     if schema.fields().is_empty() {
         return Err(Error::data("a header line with the names of the columns", "an empty file", "add the header line"));
     }
@@ -24,16 +24,28 @@ pub(crate) fn header(path: &Path) -> Result<SchemaRef> {
 }
 
 /// The type of each column over the whole file; null for a column without values.
-pub(crate) fn inferred_types(path: &Path) -> Result<Vec<DataType>> {
-    let schema = infer(path, None)?;
+pub(crate) fn inferred_types(location: &Location, compression: Compression) -> Result<Vec<DataType>> {
+    let schema = infer(location, compression, None)?;
     Ok(schema.fields().iter().map(|field| field.data_type().clone()).collect())
 }
 
-fn infer(path: &Path, rows: Option<usize>) -> Result<Schema> {
-    let file = File::open(path).map_err(|reason| unreadable(path, &reason))?;
+fn infer(location: &Location, compression: Compression, rows: Option<usize>) -> Result<Schema> {
+    let failure = Failure::default();
+    let read = location.decoded(compression, &failure)?;
     let format = Format::default().with_header(true);
-    let inferred = format.infer_schema(BufReader::with_capacity(1 << 18, file), rows);
-    inferred.map(|(schema, _)| schema).map_err(|reason| malformed(&reason, &Schema::empty()))
+    let inferred = format.infer_schema(BufReader::with_capacity(1 << 18, read), rows);
+    inferred.map(|(schema, _)| schema).map_err(|reason| failure.or(|| malformed(&reason, &Schema::empty())))
+}
+
+/// The rows, with the types that the schema gives the columns.
+pub(crate) fn batches(
+    read: Box<dyn Read + Send>,
+    schema: SchemaRef,
+    projection: Vec<usize>,
+    batch_rows: usize,
+) -> std::result::Result<Batches, ArrowError> {
+    let builder = ReaderBuilder::new(schema).with_header(true).with_batch_size(batch_rows).with_projection(projection);
+    Ok(Box::new(builder.build_buffered(BufReader::with_capacity(1 << 16, read))?))
 }
 
 /// The error for a line that cannot be read. Lines are counted from 1, the header line included.

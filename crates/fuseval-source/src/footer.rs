@@ -1,6 +1,5 @@
 //! The footer of a Parquet file: columns, row groups, and the width of each column.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::{Schema, SchemaRef};
@@ -9,7 +8,7 @@ use parquet::arrow::parquet_to_arrow_schema;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
-use crate::paths::unreadable;
+use crate::content::Location;
 
 /// What the metadata of a file tell.
 #[derive(Debug)]
@@ -19,18 +18,36 @@ pub(crate) struct Summary {
     pub(crate) row_group_ends: Vec<u64>,
     /// For each column its decoded bytes per row, about.
     pub(crate) widths: Vec<u32>,
+    /// The hash of the bytes of the footer.
+    pub(crate) hash: Option<String>,
 }
 
 impl Default for Summary {
     fn default() -> Self {
-        Self { schema: Arc::new(Schema::empty()), row_group_ends: Vec::new(), widths: Vec::new() }
+        Self { schema: Arc::new(Schema::empty()), row_group_ends: Vec::new(), widths: Vec::new(), hash: None }
     }
 }
 
-/// Reads the footer.
-pub(crate) fn read(path: &Path) -> Result<Summary> {
-    let file = std::fs::File::open(path).map_err(|reason| unreadable(path, &reason))?;
-    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(|reason| incomplete(&reason))?;
+/// The bytes at the end of a file that are asked for first; most footers are shorter.
+const FIRST: u64 = 64 << 10;
+
+/// The bytes after a footer: its length, and the mark of the format.
+const END: usize = 8;
+
+/// Reads the footer of a file of the given size.
+pub(crate) fn read(location: &Location, size: u64) -> Result<Summary> {
+    let mut reader = ParquetMetaDataReader::new();
+    let mut tail = location.tail(size, FIRST)?;
+    loop {
+        match reader.try_parse_sized(&tail, size) {
+            Ok(()) => break,
+            Err(ParquetError::NeedMoreData(needed)) if needed > tail.len() => {
+                tail = location.tail(size, needed as u64)?;
+            }
+            Err(reason) => return Err(incomplete(&reason)),
+        }
+    }
+    let metadata = reader.finish().map_err(|reason| incomplete(&reason))?;
     let description = metadata.file_metadata();
     let schema = parquet_to_arrow_schema(description.schema_descr(), description.key_value_metadata())
         .map_err(|reason| incomplete(&reason))?;
@@ -41,7 +58,15 @@ pub(crate) fn read(path: &Path) -> Result<Summary> {
     });
     let row_group_ends = ends.collect();
     let widths = widths(&metadata, schema.fields().len(), rows);
-    Ok(Summary { schema: Arc::new(schema), row_group_ends, widths })
+    Ok(Summary { schema: Arc::new(schema), row_group_ends, widths, hash: hash(&tail) })
+}
+
+/// The hash of a footer, given the end of its file.
+fn hash(tail: &[u8]) -> Option<String> {
+    let (rest, end) = tail.split_at_checked(tail.len().checked_sub(END)?)?;
+    let length = u32::from_le_bytes(*end.first_chunk()?);
+    let footer = rest.get(rest.len().checked_sub(usize::try_from(length).ok()?)?..)?;
+    Some(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(footer)))
 }
 
 /// The decoded bytes per row of each column. Text in a dictionary is counted as long as it is once decoded, where the

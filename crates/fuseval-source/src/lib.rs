@@ -1,21 +1,37 @@
 //! Rows in: files, formats, SQL expressions. The only crate that knows DataFusion.
 //!
 //! ```text
-//! paths ─▶ file (footer | csv) ─▶ table (one type per column) ─▶ plan ─▶ read ─▶ explode ─▶ scan ─▶ rows, in logical order
-//!                                              └─── expression: filter, derived columns, predicates ────┘
+//! paths (remote) ─▶ file (footer | csv | …) ─▶ table (one type per column) ─▶ plan ─▶ read ─▶ explode ─▶ scan ─▶ rows, in logical order
+//!                                                    └─── expression: filter, derived columns, predicates ────┘
 //! ```
-//! A file is read by DataFusion's readers; filters, derived columns and predicates are computed here, after reading, so
+//! A file is read by the readers of DataFusion and of Arrow below it; filters, derived columns and predicates are computed here, after reading, so
 //! that the number of each row in its file stays known.
 
 mod options;
 
+mod expect;
+
+mod format;
+
+mod parallel;
+
 mod paths;
+
+mod remote;
+
+mod content;
 
 mod file;
 
 mod footer;
 
 mod csv;
+
+mod ndjson;
+
+mod arrow_file;
+
+mod avro;
 
 mod types;
 
@@ -43,7 +59,7 @@ mod trec;
 
 mod write;
 
-pub use options::SourceOptions;
+pub use options::{Expected, SourceOptions};
 pub use source::{FileSource, open};
 pub use trec::{TrecOptions, TrecSource, TrecTopics, open_trec};
 pub use write::ParquetFile;

@@ -9,7 +9,7 @@ use fuseval_core::{Error, Result};
 /// What to read, and how.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourceOptions {
-    /// Files, directories and globs, absolute or relative to the working directory.
+    /// Files, directories and globs, absolute or relative to the working directory; or URLs of files, prefixes and globs.
     pub paths: Vec<String>,
     /// A SQL predicate; rows for which it is false or null are left out.
     pub filter: Option<String>,
@@ -17,10 +17,21 @@ pub struct SourceOptions {
     pub derive: Vec<(String, String)>,
     /// CSV columns that are text whatever they look like: segments, slices, items.
     pub text_columns: Vec<String>,
-    /// CSV columns and columns of hive partitions with their type: `text`, `int`, `float`, `bool`, `timestamp`, `date`.
+    /// Columns of CSV, NDJSON and hive partitions with their type: `text`, `int`, `float`, `bool`, `timestamp`, `date`.
     pub types: Vec<(String, String)>,
     /// Columns of lists, all of one length within a row: each place of the lists becomes a row.
     pub explode: Vec<String>,
+    /// What must be there.
+    pub expect: Expected,
+}
+
+/// The files that must be there. Others may be there too, unless their number is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// How many files there are, no more and no fewer.
+    pub files: Option<u64>,
+    /// Names of partitions or files, or globs for them: at least one file for each.
+    pub names: Vec<String>,
 }
 
 /// The names of the types in [`SourceOptions::types`].
@@ -60,6 +71,11 @@ impl DeclaredTypes {
     pub(crate) fn get(&self, column: &str) -> Option<DataType> {
         let text = || self.text.contains(column).then_some(DataType::Utf8);
         self.types.get(column).cloned().or_else(text)
+    }
+
+    /// The type that is given to a column by name.
+    pub(crate) fn by_name(&self, column: &str) -> Option<DataType> {
+        self.types.get(column).cloned()
     }
 
     /// The columns whose type is given by name.

@@ -1,27 +1,30 @@
 //! From the paths a user gives to the files of the data set, in logical order: byte order of the path as shown.
 //!
-//! A directory is searched for `*.parquet` and `*.csv`; names that begin with `.` or `_` are skipped there, as writers
-//! use them for what is not data. `key=value` directories below the given directory, or below the part of a glob before
+//! A directory is searched for files of all formats except `*.json`; names that begin with `.` or `_` are skipped there, as
+//! writers use them for what is not data. `key=value` directories below the given directory, or below the part of a glob before
 //! its first wildcard, are hive partitions. A file that is reached by two paths is read once.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use fuseval_core::{Error, Result};
 
-use crate::file::Format;
+use crate::content::Location;
+use crate::format::Format;
+use crate::parallel::in_parallel;
+use crate::remote::{self, Network, is_url};
 
 /// Spark's and Hive's directory name for a null key.
 const NULL_PARTITION: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// A file of the data set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct FoundFile {
-    /// The path below the one the user gave.
-    pub(crate) path: PathBuf,
-    /// The path as shown to people.
+    pub(crate) location: Location,
+    /// The path below the one the user gave, or the URL, as shown to people.
     pub(crate) shown: String,
-    /// The resolved path, which names the same file always alike.
+    /// The resolved path or the URL, which names the same file always alike.
     pub(crate) canonical: PathBuf,
     /// Hive partitions, outermost first; null is `None`.
     pub(crate) partitions: Vec<(String, Option<String>)>,
@@ -32,42 +35,42 @@ pub(crate) fn found_files(paths: &[String]) -> Result<Vec<FoundFile>> {
     if paths.is_empty() {
         return Err(Error::usage("at least one path", "none", "give a file, a directory or a glob"));
     }
-    let mut files = Vec::new();
-    for path in paths {
-        find(path, &mut files)?;
-    }
-    files.sort_by(|a, b| a.shown.as_bytes().cmp(b.shown.as_bytes()));
+    // The threads of requests are there only where there are requests.
+    let network = if paths.iter().any(|path| is_url(path)) { Some(Arc::new(Network::start()?)) } else { None };
+    let found = in_parallel(paths, |path| match &network {
+        Some(network) if is_url(path) => remote::find(network, path),
+        _ => find(path),
+    })?;
+    let mut files: Vec<FoundFile> = found.into_iter().flatten().collect();
+    files.sort_by(|a, b| (a.shown.as_bytes(), &a.canonical).cmp(&(b.shown.as_bytes(), &b.canonical)));
     let mut seen = HashSet::new();
     files.retain(|file| seen.insert(file.canonical.clone()));
     Ok(files)
 }
 
-fn find(given: &str, files: &mut Vec<FoundFile>) -> Result<()> {
-    if given.contains("://") {
-        let help = "copy the data to a local disk; object stores are not read yet";
-        return Err(Error::usage("a path of this machine", format!("`{given}`"), help));
-    }
+/// What to do where a directory has no data.
+pub(crate) const NO_DATA: &str = "check the path; `*.json` files are read where they are named or match a glob";
+
+fn find(given: &str) -> Result<Vec<FoundFile>> {
     let path = Path::new(given);
-    let known = files.len();
+    let mut files = Vec::new();
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {
-            walk(path, path, &mut HashSet::new(), files)?;
-            if files.len() == known {
-                let expected = "a directory with *.parquet or *.csv files";
-                return Err(Error::data(expected, format!("none below `{given}`"), "check the path"));
+            walk(path, path, &mut HashSet::new(), &mut files)?;
+            if files.is_empty() {
+                return Err(Error::data("a directory with files of data", format!("none below `{given}`"), NO_DATA));
             }
-            Ok(())
         }
-        Ok(_) => add(path.to_path_buf(), None, files),
+        Ok(_) => add(path.to_path_buf(), None, &mut files)?,
         Err(_) if given.contains(['*', '?', '[']) => {
-            find_glob(given, files)?;
-            if files.len() == known {
+            find_glob(given, &mut files)?;
+            if files.is_empty() {
                 return Err(Error::data("files that match the glob", format!("none for `{given}`"), "check the path"));
             }
-            Ok(())
         }
-        Err(reason) => Err(unreadable(path, &reason)),
+        Err(reason) => return Err(unreadable(path, &reason)),
     }
+    Ok(files)
 }
 
 fn find_glob(given: &str, files: &mut Vec<FoundFile>) -> Result<()> {
@@ -94,7 +97,12 @@ fn is_wildcard(part: &Component<'_>) -> bool {
 }
 
 fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(['.', '_']))
+    path.file_name().is_some_and(|name| is_hidden_name(&name.to_string_lossy()))
+}
+
+/// Whether a name is one that writers give to what is not data.
+pub(crate) fn is_hidden_name(name: &str) -> bool {
+    name.starts_with(['.', '_'])
 }
 
 /// Adds the files below `directory`; `visited` keeps symbolic links from leading in circles.
@@ -110,7 +118,7 @@ fn walk(directory: &Path, base: &Path, visited: &mut HashSet<PathBuf>, files: &m
         }
         if path.is_dir() {
             walk(&path, base, visited, files)?;
-        } else if Format::of(&path).is_some() {
+        } else if Format::is_sought(&path.to_string_lossy()) {
             add(path, Some(base), files)?;
         }
     }
@@ -120,7 +128,8 @@ fn walk(directory: &Path, base: &Path, visited: &mut HashSet<PathBuf>, files: &m
 fn add(path: PathBuf, base: Option<&Path>, files: &mut Vec<FoundFile>) -> Result<()> {
     let partitions = base.map(|base| partitions(&path, base)).unwrap_or_default();
     let shown = path.to_string_lossy().into_owned();
-    files.push(FoundFile { canonical: canonical(&path)?, path, shown, partitions });
+    let canonical = canonical(&path)?;
+    files.push(FoundFile { location: Location::Local(canonical.clone()), shown, canonical, partitions });
     Ok(())
 }
 
@@ -140,7 +149,7 @@ pub(crate) fn unreadable(path: &Path, reason: &std::io::Error) -> Error {
 }
 
 /// The `key=value` directories of a path below `base`.
-fn partitions(path: &Path, base: &Path) -> Vec<(String, Option<String>)> {
+pub(crate) fn partitions(path: &Path, base: &Path) -> Vec<(String, Option<String>)> {
     let below = path.strip_prefix(base).unwrap_or(path);
     let directories = below.parent().map(Path::components);
     let mut partitions: Vec<(String, Option<String>)> = Vec::new();
@@ -156,7 +165,7 @@ fn partitions(path: &Path, base: &Path) -> Vec<(String, Option<String>)> {
 }
 
 /// Replaces `%41` by `A`; what is no valid escape stays as it is.
-fn url_decoded(text: &str) -> String {
+pub(crate) fn url_decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut rest = bytes;

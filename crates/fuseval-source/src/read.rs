@@ -1,4 +1,6 @@
-//! Reading one file through DataFusion's readers: in order, one partition, only the columns that are needed.
+//! Reading one file: in order, one partition, only the columns that are needed. Parquet goes through DataFusion's reader. Other
+//! formats go through the readers of Arrow below it: DataFusion holds a whole remote Arrow file in memory, and ends without a
+//! word after the first member of a compressed stream that has several.
 
 use std::sync::Arc;
 
@@ -6,25 +8,32 @@ use arrow_array::{Array, ArrayRef, LargeStringArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use datafusion::common::DataFusionError;
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::{CsvSource, FileScanConfigBuilder, FileSource, ParquetSource};
+use datafusion::datasource::physical_plan::parquet::DefaultParquetFileReaderFactory;
+use datafusion::datasource::physical_plan::{FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::object_store::path::Path;
+use datafusion::object_store::{Error as StoreError, ObjectStore};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionContext;
 use fuseval_core::{Error, Result};
 use futures::StreamExt;
 
 use crate::cast::cast;
-use crate::csv;
+use crate::content::{Failure, Location};
 use crate::expression::short;
-use crate::file::{File, Format, Place};
+use crate::file::{File, Place};
+use crate::format::Format;
 use crate::options::DeclaredTypes;
 use crate::session::BATCH_ROWS;
+use crate::{arrow_file, avro, csv, ndjson};
 
 /// The bytes that a batch of wide rows should not exceed by much.
 const BATCH_BYTES: u64 = 32 << 20;
+
+/// The bytes at the end of a remote Parquet file that are read first; most footers are shorter.
+const FOOTER_BYTES: usize = 64 << 10;
 
 /// Where a column of the table comes from.
 enum Origin {
@@ -34,9 +43,26 @@ enum Origin {
     Constant(Option<String>),
 }
 
+/// The batches of a file, in order.
+pub(crate) type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>;
+
+/// Where batches come from.
+enum Input {
+    DataFusion(SendableRecordBatchStream),
+    Arrow(Box<ArrowInput>),
+}
+
+/// A file that is read by one of Arrow's readers.
+struct ArrowInput {
+    batches: Batches,
+    failure: Failure,
+    schema: Arc<Schema>,
+    projection: Vec<usize>,
+}
+
 /// A file being read.
 pub(crate) struct FileReader {
-    stream: SendableRecordBatchStream,
+    input: Input,
     origins: Vec<Origin>,
     columns: Vec<(String, DataType)>,
 }
@@ -55,7 +81,7 @@ pub(crate) fn read(
         match file.place(name)? {
             Some(Place::Stored(position)) => {
                 let data_type = file.data_type(name, Place::Stored(position), declared)?;
-                if let Some(field) = fields.get_mut(position).filter(|_| file.format == Format::Csv) {
+                if let Some(field) = fields.get_mut(position).filter(|_| file.format.is_text()) {
                     *field = Arc::new(Field::new(name, data_type, true));
                 }
                 origins.push(Origin::Stored(projection.len()));
@@ -68,26 +94,76 @@ pub(crate) fn read(
             None => return Err(Error::defect(format!("column `{name}` in {}", file.shown), "none")),
         }
     }
+    // A batch without columns does not tell its number of rows in every format.
+    if projection.is_empty() && file.format != Format::Parquet && !fields.is_empty() {
+        projection.push(0);
+    }
     let batch_rows = batch_rows(file, &projection);
-    let stream = open(context, file, Arc::new(Schema::new(fields)), projection, batch_rows)
-        .map_err(|reason| unreadable(file, &reason))?;
-    Ok(FileReader { stream, origins, columns: columns.to_vec() })
+    let schema = Arc::new(Schema::new(fields));
+    let input = match file.format {
+        Format::Parquet => Input::DataFusion(
+            parquet(context, file, schema, projection, batch_rows).map_err(|reason| unreadable(file, &reason))?,
+        ),
+        _ => Input::Arrow(Box::new(ArrowInput::open(file, schema, projection, batch_rows)?)),
+    };
+    Ok(FileReader { input, origins, columns: columns.to_vec() })
 }
 
-fn open(
+impl ArrowInput {
+    fn open(file: &File, schema: Arc<Schema>, projection: Vec<usize>, batch_rows: usize) -> Result<Self> {
+        let failure = Failure::default();
+        let decoded = || file.location.decoded(file.compression, &failure);
+        let batches = match file.format {
+            Format::Ndjson => ndjson::batches(decoded()?, &schema, &projection, batch_rows),
+            Format::Arrow => arrow_file::batches(file.location.open(&failure)?, projection.clone(), batch_rows),
+            Format::Avro => avro::batches(decoded()?, projection.clone(), batch_rows),
+            Format::Csv | Format::Parquet => csv::batches(decoded()?, Arc::clone(&schema), projection.clone(), batch_rows),
+        };
+        let (batches, reason) = match batches {
+            Ok(batches) => (batches, None),
+            Err(reason) => (Box::new(std::iter::empty()) as Batches, Some(reason)),
+        };
+        let input = Self { batches, failure, schema, projection };
+        match reason {
+            Some(reason) => Err(input.malformed(file, &reason)),
+            None => Ok(input),
+        }
+    }
+
+    fn malformed(&self, file: &File, reason: &ArrowError) -> Error {
+        self.failure.or(|| match file.format {
+            Format::Csv | Format::Parquet => csv::malformed(reason, &self.schema),
+            Format::Ndjson => {
+                ndjson::malformed(reason, &file.location, file.compression, &self.schema, &self.projection)
+            }
+            Format::Arrow => arrow_file::malformed(reason),
+            Format::Avro => avro::malformed(reason),
+        })
+    }
+}
+
+fn parquet(
     context: &SessionContext,
     file: &File,
     schema: Arc<Schema>,
     projection: Vec<usize>,
     batch_rows: usize,
 ) -> std::result::Result<SendableRecordBatchStream, DataFusionError> {
-    let source: Arc<dyn FileSource> = match file.format {
-        Format::Parquet => Arc::new(ParquetSource::new(schema).with_enable_page_index(false)),
-        Format::Csv => Arc::new(CsvSource::new(schema)),
-    };
+    let mut source = ParquetSource::new(schema).with_enable_page_index(false);
     let mut location = PartitionedFile::new(String::new(), file.size);
-    location.object_meta.location = Path::from_absolute_path(&file.path).map_err(|reason| external(&reason))?;
-    let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
+    match &file.location {
+        Location::Local(path) => {
+            location.object_meta.location = Path::from_absolute_path(path).map_err(|reason| external(&reason))?;
+        }
+        Location::Remote(object) => {
+            // A store with this one file, which is read as it was when the run began.
+            location.object_meta.location = Path::from("file");
+            let store = Arc::clone(object) as Arc<dyn ObjectStore>;
+            let factory = Arc::new(DefaultParquetFileReaderFactory::new(store));
+            source = source.with_parquet_file_reader_factory(factory).with_metadata_size_hint(FOOTER_BYTES);
+        }
+    }
+    let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
         .with_file(location)
         .with_batch_size(Some(batch_rows))
         .with_projection_indices(Some(projection))?
@@ -109,9 +185,13 @@ fn batch_rows(file: &File, projection: &[usize]) -> usize {
 impl FileReader {
     /// The next columns with their number of rows, after the last ones none.
     pub(crate) async fn next(&mut self, file: &File) -> Option<Result<(Vec<ArrayRef>, usize)>> {
-        let batch = match self.stream.next().await? {
+        let batch = match &mut self.input {
+            Input::DataFusion(stream) => stream.next().await?.map_err(|reason| unreadable(file, &reason)),
+            Input::Arrow(input) => input.batches.next()?.map_err(|reason| input.malformed(file, &reason)),
+        };
+        let batch = match batch {
             Ok(batch) => batch,
-            Err(reason) => return Some(Err(unreadable(file, &reason))),
+            Err(error) => return Some(Err(error)),
         };
         let columns = self.origins.iter().zip(&self.columns).map(|(origin, (name, data_type))| {
             let array = origin.array(&batch)?;
@@ -137,20 +217,23 @@ impl Origin {
 }
 
 fn unreadable(file: &File, reason: &DataFusionError) -> Error {
-    match (file.format, arrow_reason(reason)) {
-        (Format::Csv, Some(reason)) => csv::malformed(reason, &file.header.schema),
-        (Format::Csv, None) => {
-            Error::data("a readable CSV file", format!("`{}`", short(reason)), "write the file again")
-        }
-        (Format::Parquet, _) => {
-            Error::data("a readable Parquet file", format!("`{}`", short(reason)), "write the file again")
-        }
+    match (&file.location, store_reason(reason)) {
+        (Location::Remote(object), Some(reason)) => object.refused(reason),
+        _ => Error::data("a readable Parquet file", format!("`{}`", short(reason)), "write the file again"),
     }
 }
 
-fn arrow_reason(reason: &DataFusionError) -> Option<&ArrowError> {
-    match reason.find_root() {
-        DataFusionError::ArrowError(reason, _) => Some(reason),
-        _ => None,
+/// What a store answered, if that is why reading failed.
+fn store_reason(reason: &DataFusionError) -> Option<&StoreError> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(reason);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<StoreError>() {
+            return Some(error);
+        }
+        if let Some(error) = error.downcast_ref::<Box<StoreError>>() {
+            return Some(error);
+        }
+        cause = error.source();
     }
+    None
 }

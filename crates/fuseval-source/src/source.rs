@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use arrow_schema::DataType;
+use fuseval_core::source::FileIdentity;
 use fuseval_core::{Result, Rows, Scan, Source};
 
 use crate::columns::Columns;
+use crate::expect::check;
 use crate::expression::Expression;
+use crate::file::File;
 use crate::options::{DeclaredTypes, SourceOptions};
+use crate::paths::found_files;
 use crate::plan::ScanPlan;
 use crate::scan::scan;
 use crate::session::Session;
@@ -22,10 +26,13 @@ pub struct FileSource {
     files: Vec<String>,
 }
 
-/// Finds the files, reads their metadata (footers of Parquet, header lines of CSV), and checks filter and derived columns.
+/// Finds the files, reads their metadata (footers of Parquet, header lines of CSV, all lines of NDJSON), and checks filter and
+/// derived columns.
 pub fn open(options: SourceOptions) -> Result<FileSource> {
     let declared = DeclaredTypes::new(&options.text_columns, &options.types)?;
-    let table = Table::open(&options.paths, declared, &options.explode)?;
+    let found = found_files(&options.paths)?;
+    check(&options.expect, &found)?;
+    let table = Table::open(&found, declared, &options.explode)?;
     let session = Session::new()?;
     let columns = Columns::new(table, || session.context().clone(), &options.derive)?;
     let filter = match &options.filter {
@@ -42,6 +49,10 @@ pub fn open(options: SourceOptions) -> Result<FileSource> {
 impl Source for FileSource {
     fn files(&self) -> &[String] {
         &self.files
+    }
+
+    fn identities(&self) -> Vec<FileIdentity> {
+        self.columns.table.files.iter().map(File::identity).collect()
     }
 
     fn columns(&self) -> Vec<String> {

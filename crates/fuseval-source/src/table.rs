@@ -3,16 +3,18 @@
 //! A column that nobody asks for may be missing or have another type in some files; one that is asked for may not.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_schema::DataType;
 use fuseval_core::source::no_such_column;
 use fuseval_core::{Error, Result};
 
 use crate::explode::item_type;
-use crate::file::{File, Format, Place};
+use crate::file::{File, Header, Place};
+use crate::format::Format;
 use crate::options::DeclaredTypes;
-use crate::paths::found_files;
+use crate::parallel::in_parallel;
+use crate::paths::FoundFile;
 use crate::types::common_type;
 
 /// The files of the data set, in logical order.
@@ -33,13 +35,16 @@ struct Witness<'a> {
 }
 
 impl Table {
-    /// Finds the files and reads their metadata.
-    pub(crate) fn open(paths: &[String], declared: DeclaredTypes, explode: &[String]) -> Result<Self> {
-        let mut files: Vec<File> = Vec::new();
-        for found in found_files(paths)? {
-            let file = File::open(found, files.last())?;
-            files.push(file);
-        }
+    /// Reads the metadata of the files.
+    pub(crate) fn open(found: &[FoundFile], declared: DeclaredTypes, explode: &[String]) -> Result<Self> {
+        let likely: Mutex<Option<Arc<Header>>> = Mutex::default();
+        let mut files = in_parallel(found, |found| {
+            let header = likely.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let file = File::open(found.clone(), header)?;
+            *likely.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&file.header));
+            Ok(file)
+        })?;
+        share_headers(&mut files);
         let names = union_of_names(&files);
         let known: HashSet<String> = names.iter().cloned().collect();
         if let Some(column) = declared.named().filter(|column| !known.contains(*column)).min() {
@@ -69,6 +74,12 @@ impl Table {
 
     /// The type in which a column is read from all files.
     pub(crate) fn stored_type(&self, column: &str) -> Result<DataType> {
+        // Files whose values must be read for their types are read at the same time, not one after the other.
+        let unread: Vec<&File> = self.files.iter().filter(|file| file.is_unread(column, &self.declared)).collect();
+        in_parallel(&unread, |file| {
+            file.infer();
+            Ok(())
+        })?;
         let mut distinct: Vec<Witness<'_>> = Vec::new();
         let mut missing = None;
         let mut previous: Option<&File> = None;
@@ -79,8 +90,8 @@ impl Table {
                 missing = missing.or(Some(file));
                 continue;
             };
-            // Most data sets have one schema; types of CSV columns belong to the file, not to the header.
-            if same_columns && file.format == Format::Parquet && matches!(place, Place::Stored(_)) {
+            // Most data sets have one schema; types of columns of text belong to the file, not to the header.
+            if same_columns && !file.format.is_text() && matches!(place, Place::Stored(_)) {
                 continue;
             }
             let data_type = file.data_type(column, place, &self.declared)?;
@@ -110,12 +121,26 @@ fn no_common_type(column: &str, distinct: &[Witness<'_>]) -> Error {
         return Error::defect(format!("a type of column `{column}`"), "none");
     };
     let found = format!("{} in {} and {} in {}", one.data_type, one.file.shown, other.data_type, other.file.shown);
-    let help = if distinct.iter().any(|witness| witness.file.format == Format::Csv) {
-        format!("declare the type of `{column}` for the CSV files, or write the files with the same type")
-    } else {
-        "write the files with the same type".to_string()
+    let has = |format: Format| distinct.iter().any(|witness| witness.file.format == format);
+    let help = match [Format::Csv, Format::Ndjson].into_iter().find(|format| has(*format)) {
+        Some(text) => {
+            let text = text.name();
+            format!("declare the type of `{column}` for the {text} files, or write the files with the same type")
+        }
+        None => "write the files with the same type".to_string(),
     };
     Error::data("types that have a safe common type", found, help).at(format!("column `{column}`"))
+}
+
+/// Files in a row with equal columns share one header.
+fn share_headers(files: &mut [File]) {
+    let mut previous: Option<Arc<Header>> = None;
+    for file in files {
+        match &previous {
+            Some(known) if known.schema == file.header.schema => file.header = Arc::clone(known),
+            _ => previous = Some(Arc::clone(&file.header)),
+        }
+    }
 }
 
 fn union_of_names(files: &[File]) -> Vec<String> {

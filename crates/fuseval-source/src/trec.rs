@@ -29,7 +29,7 @@ mod topics;
 use std::sync::Arc;
 
 use arrow_schema::DataType;
-use fuseval_core::source::{Request, no_such_column};
+use fuseval_core::source::{FileIdentity, Request, no_such_column};
 use fuseval_core::{Error, Result, Rows, Scan, Source};
 
 use join::{Chunk, Place, joined};
@@ -75,6 +75,7 @@ pub struct TrecTopics {
 pub struct TrecSource {
     options: TrecOptions,
     files: Vec<String>,
+    identities: Vec<FileIdentity>,
     chunks: Arc<[Chunk]>,
     places: Vec<Place>,
     topics: TrecTopics,
@@ -98,7 +99,14 @@ pub fn open_trec(options: TrecOptions) -> Result<TrecSource> {
         let error = Error::data("a topic that is in both files", found, "check that the files belong together");
         return Err(error.at(files.concat()));
     }
-    Ok(TrecSource { options, files, chunks: joined.chunks.into(), places: joined.places, topics: joined.topics })
+    Ok(TrecSource {
+        options,
+        files,
+        identities: vec![run_file.identity.clone(), qrels_file.identity.clone()],
+        chunks: joined.chunks.into(),
+        places: joined.places,
+        topics: joined.topics,
+    })
 }
 
 impl TrecSource {
@@ -127,6 +135,11 @@ impl Source for TrecSource {
     /// One name for the two files, as their rows are joined.
     fn files(&self) -> &[String] {
         &self.files
+    }
+
+    /// The run, then the qrels.
+    fn identities(&self) -> Vec<FileIdentity> {
+        self.identities.clone()
     }
 
     fn columns(&self) -> Vec<String> {

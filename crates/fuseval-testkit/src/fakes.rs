@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt64Array};
 use arrow_schema::DataType;
 use fuseval_core::scorer::{Input, Output, OutputColumn};
-use fuseval_core::source::{Request, no_such_column};
+use fuseval_core::source::{FileIdentity, Request, no_such_column};
 use fuseval_core::tensor::Values;
 use fuseval_core::{Element, Error, Model, Result, Rows, Scan, Scorer, Source, Tensor};
 
@@ -40,6 +40,11 @@ impl MemorySource {
 impl Source for MemorySource {
     fn files(&self) -> &[String] {
         &self.files
+    }
+
+    fn identities(&self) -> Vec<FileIdentity> {
+        let identity = |shown: &String| FileIdentity { shown: shown.clone(), size: 0, content: "memory".to_string() };
+        self.files.iter().map(identity).collect()
     }
 
     fn columns(&self) -> Vec<String> {

@@ -8,11 +8,11 @@ use fuseval_engine::Specification;
 use fuseval_engine::specification::{
     ExperimentSpecification, FeatureChoice, Filling, HeadSpecification, OnInvalid, Scalar, SliceSpecification,
 };
-use fuseval_source::{SourceOptions, TrecOptions};
+use fuseval_source::{Expected, SourceOptions, TrecOptions};
 
 use crate::RunFile;
 use crate::run_file::{
-    ExperimentBlock, IntervalEntry, KindWord, MetricEntry, MetricValue, ModelBlock, ModelEntry, OnInvalidWord,
+    ExpectEntry, ExperimentBlock, IntervalEntry, KindWord, MetricEntry, MetricValue, ModelBlock, ModelEntry, OnInvalidWord,
     OneOrMany, Text,
 };
 
@@ -23,7 +23,6 @@ pub(crate) fn refuse_not_yet(run_file: &RunFile) -> Result<()> {
         ("gates", run_file.gates.is_some()),
         ("data.row_key", !data.row_key.is_empty()),
         ("data.clustered", data.clustered.is_some()),
-        ("data.expect", data.expect.is_some()),
         ("model as a list", matches!(run_file.model, Some(ModelEntry::Many(_)))),
     ];
     match keys.iter().find(|(_, given)| *given) {
@@ -64,6 +63,7 @@ pub(crate) fn source(run_file: &RunFile, inputs: &[&str]) -> Result<(Box<dyn Sou
         ("filter", data.filter.is_some()),
         ("derive", !data.derive.is_empty()),
         ("explode", !data.explode.is_empty()),
+        ("expect", data.expect.is_some()),
     ];
     if let Some((key, _)) = keys.iter().find(|(_, given)| *given) {
         return Err(Error::usage(
@@ -111,6 +111,10 @@ pub(crate) fn source_options(run_file: &RunFile, inputs: &[&str]) -> Result<Sour
         text_columns,
         types: data.types.iter().map(|(name, word)| (name.clone(), word.clone())).collect(),
         explode: data.explode.list(),
+        expect: data.expect.as_ref().map(ExpectEntry::block).map_or_else(Expected::default, |block| Expected {
+            files: block.files,
+            names: block.names.list(),
+        }),
     })
 }
 

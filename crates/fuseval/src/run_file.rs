@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use values::{MetricEntry, MetricValue, OneOrMany, Text};
+pub use values::{ExpectEntry, MetricEntry, MetricValue, OneOrMany, Text};
 
 /// A run file. Every key has its default where one is sensible; an unknown key is an error.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,7 +77,8 @@ impl RunFile {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataBlock {
-    /// A file, glob or directory, or a list of them; Parquet and CSV.
+    /// A file, glob or directory of this machine or of an object store (`s3://`, `gs://`, `az://`, `abfs://`), a file of a web
+    /// server, or a list of them; Parquet, CSV, NDJSON, Arrow and Avro.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub path: OneOrMany,
     /// The columns of the segment key: the rows of a request or session.
@@ -89,7 +90,7 @@ pub struct DataBlock {
     /// Columns by SQL expression, in order; later ones may use earlier ones.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub derive: IndexMap<String, String>,
-    /// Types of CSV columns: `text`, `int`, `float`, `bool`, `timestamp` or `date`.
+    /// Types of columns of CSV and NDJSON: `text`, `int`, `float`, `bool`, `timestamp` or `date`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub types: IndexMap<String, String>,
     /// Columns of lists, of one length within a row: each place of the lists becomes a row, beside the other columns.
@@ -110,9 +111,22 @@ pub struct DataBlock {
     /// Not yet: whether segments are known to be whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clustered: Option<serde_json::Value>,
-    /// Not yet: files or partitions that must be there.
+    /// Files and partitions that must be there: a missing one is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expect: Option<serde_json::Value>,
+    pub expect: Option<ExpectEntry>,
+}
+
+/// What must be there.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectBlock {
+    /// The number of files, no more and no fewer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
+    /// Names of partitions or files, such as `date=2026-11-01` or `part-*.parquet`: at least one file for each; there may be
+    /// others.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    pub names: OneOrMany,
 }
 
 /// TREC qrels and run: columns `topic`, `docno`, `relevance`, `judged` and `score`. Judged documents that were not retrieved

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use fuseval_core::source::FileIdentity;
 use fuseval_core::{Error, Result};
 
+use crate::file::modified_tag;
 use crate::paths::unreadable;
 
 /// A longer line is none of a TREC file; the limit keeps the text of a chunk of rows within the offsets of its array.
@@ -17,6 +19,8 @@ const SHOWN: usize = 80;
 pub(crate) struct TextFile {
     /// The path as given.
     pub(crate) shown: String,
+    /// What tells it from other content of that name.
+    pub(crate) identity: FileIdentity,
     text: String,
 }
 
@@ -31,9 +35,13 @@ pub(crate) struct Line<'a> {
 impl TextFile {
     /// Reads a file of UTF-8 text.
     pub(crate) fn read(path: &str) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|reason| unreadable(Path::new(path), &reason))?;
+        let refused = |reason: std::io::Error| unreadable(Path::new(path), &reason);
+        let metadata = std::fs::metadata(path).map_err(refused)?;
+        let bytes = std::fs::read(path).map_err(refused)?;
+        let content = modified_tag(metadata.modified().ok());
+        let identity = FileIdentity { shown: path.to_string(), size: metadata.len(), content };
         match String::from_utf8(bytes) {
-            Ok(text) => Ok(Self { shown: path.to_string(), text }),
+            Ok(text) => Ok(Self { shown: path.to_string(), identity, text }),
             Err(reason) => {
                 let valid = reason.utf8_error().valid_up_to();
                 let before = reason.as_bytes().get(..valid).unwrap_or_default();

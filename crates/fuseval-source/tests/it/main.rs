@@ -2,12 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod csv;
+mod expect;
 mod explode;
 mod fixture;
+mod formats;
 mod order;
 mod paths;
 mod refusals;
+mod servers;
 mod sql;
 mod trec;
 mod types;
 mod write;
+mod web;

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 /// Arguments of `fuseval score`.
 #[derive(Debug, Args)]
 pub(super) struct ScoreArguments {
-    /// Files, globs or directories; Parquet and CSV
+    /// Files, globs or directories, also of s3://, gs://, az:// and https://; Parquet, CSV, NDJSON, Arrow, Avro
     #[arg(required_unless_present = "trec_run", value_name = "FILE")]
     files: Vec<String>,
     /// The label column

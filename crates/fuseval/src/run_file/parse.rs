@@ -113,6 +113,7 @@ const WORDS: &[(&str, &str)] = &[
     ("expected mapping start", "something that is not a map of keys and values"),
     ("expected sequence start", "something that is not a list"),
     ("struct DataBlock", "a map such as {path: data.parquet}"),
+    ("struct ExpectBlock", "a map such as {files: 24}"),
     ("struct HeadBlock", "a map such as {label: click}"),
     ("struct PermuteBlock", "a map such as {features: all}"),
     ("struct FillBlock", "a map such as {feature: price, with: mean}"),

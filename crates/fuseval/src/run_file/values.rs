@@ -8,7 +8,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::{ModelBlock, ModelEntry};
+use super::{ExpectBlock, ModelBlock, ModelEntry};
 
 // By hand, not as an untagged enum: an unknown key in the block keeps its name and its place.
 impl<'de> Deserialize<'de> for ModelEntry {
@@ -30,6 +30,54 @@ impl<'de> Deserialize<'de> for ModelEntry {
             }
         }
         deserializer.deserialize_any(OneOrList)
+    }
+}
+
+/// What must be there: names, or a map.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ExpectEntry {
+    /// Names of partitions or files.
+    Names(OneOrMany),
+    /// A number of files, names, or both.
+    Block(ExpectBlock),
+}
+
+impl ExpectEntry {
+    /// As a map.
+    pub fn block(&self) -> ExpectBlock {
+        match self {
+            Self::Names(names) => ExpectBlock { files: None, names: names.clone() },
+            Self::Block(block) => block.clone(),
+        }
+    }
+}
+
+// By hand, as for the model.
+impl<'de> Deserialize<'de> for ExpectEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NamesOrMap;
+        impl<'de> Visitor<'de> for NamesOrMap {
+            type Value = ExpectEntry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("names such as [date=2026-11-01], or a map such as {files: 24}")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<ExpectEntry, E> {
+                Ok(ExpectEntry::Names(OneOrMany::One(name.to_string())))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ExpectEntry, A::Error> {
+                ExpectBlock::deserialize(MapAccessDeserializer::new(map)).map(ExpectEntry::Block)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<ExpectEntry, A::Error> {
+                let names = Vec::deserialize(SeqAccessDeserializer::new(list))?;
+                Ok(ExpectEntry::Names(OneOrMany::Many(names)))
+            }
+        }
+        deserializer.deserialize_any(NamesOrMap)
     }
 }
 

@@ -9,5 +9,9 @@ mod invariance;
 mod memory;
 mod models;
 mod oracles;
+#[path = "../../../fuseval-source/tests/it/servers.rs"]
+#[allow(clippy::print_stdout, dead_code)]
+mod servers;
+mod stores;
 mod trec;
 mod worked_example;
