@@ -82,6 +82,11 @@ impl Location {
     }
 }
 
+/// Runs a decoder of others, some of which panic on bytes that no writer leaves; then the file is damaged.
+pub(crate) fn guarded<T>(decode: impl FnOnce() -> T, damaged: impl FnOnce() -> T) -> T {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(decode)).unwrap_or_else(|_| damaged())
+}
+
 /// Keeps the reason for which bytes could not be read or decompressed.
 struct Watched<R> {
     read: R,

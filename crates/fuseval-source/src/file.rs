@@ -8,7 +8,7 @@ use arrow_schema::{DataType, SchemaRef};
 use fuseval_core::source::FileIdentity;
 use fuseval_core::{Error, Result};
 
-use crate::content::Location;
+use crate::content::{Location, guarded};
 use crate::format::{Compression, Format, KNOWN};
 use crate::options::DeclaredTypes;
 use crate::paths::{FoundFile, unreadable};
@@ -104,7 +104,11 @@ impl File {
             }
             Ok(())
         };
-        located(read(), &shown)?;
+        let damaged = || {
+            let found = "bytes that no writer leaves";
+            Err(Error::data(format!("a complete {} file", format.name()), found, "write the file again"))
+        };
+        located(guarded(&mut read, damaged), &shown)?;
         let header = match likely {
             Some(likely) if likely.schema == summary.schema => likely,
             _ => Arc::new(Header::new(summary.schema)),

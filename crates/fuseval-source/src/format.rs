@@ -81,12 +81,8 @@ pub(crate) enum Compression {
     Xz,
 }
 
-const COMPRESSIONS: &[(&str, Compression)] = &[
-    (".gz", Compression::Gzip),
-    (".zst", Compression::Zstd),
-    (".bz2", Compression::Bzip2),
-    (".xz", Compression::Xz),
-];
+const COMPRESSIONS: &[(&str, Compression)] =
+    &[(".gz", Compression::Gzip), (".zst", Compression::Zstd), (".bz2", Compression::Bzip2), (".xz", Compression::Xz)];
 
 impl Compression {
     /// The name in messages.

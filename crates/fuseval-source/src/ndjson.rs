@@ -31,9 +31,10 @@ pub(crate) fn inferred(location: &Location, compression: Compression) -> Result<
         return Err(Error::data("one JSON object per line", "an empty file", "leave the file out"));
     }
     let types: Vec<Result<DataType>> = kinds.columns().map(|(name, kind)| type_of(name, kind)).collect();
-    let fields = kinds.columns().zip(&types).map(|((name, _), data_type)| {
-        Field::new(name, data_type.clone().unwrap_or(DataType::Null), true)
-    });
+    let fields = kinds
+        .columns()
+        .zip(&types)
+        .map(|((name, _), data_type)| Field::new(name, data_type.clone().unwrap_or(DataType::Null), true));
     Ok((Arc::new(Schema::new(fields.collect::<Vec<_>>())), types))
 }
 
@@ -54,7 +55,9 @@ fn data_type(kind: &Kind) -> std::result::Result<DataType, (&'static str, &'stat
         Kind::Text => DataType::Utf8,
         Kind::List(item) => DataType::List(Arc::new(Field::new_list_field(data_type(item)?, true))),
         Kind::Object(columns) => {
-            let fields = columns.columns().map(|(name, kind)| data_type(kind).map(|data_type| Field::new(name, data_type, true)));
+            let fields = columns
+                .columns()
+                .map(|(name, kind)| data_type(kind).map(|data_type| Field::new(name, data_type, true)));
             DataType::Struct(fields.collect::<std::result::Result<Fields, _>>()?)
         }
         Kind::Mixed(one, other) => return Err((one, other)),

@@ -80,12 +80,19 @@ fn find_glob(given: &str, files: &mut Vec<FoundFile>) -> Result<()> {
     })?;
     let base: PathBuf =
         Path::new(given).components().take_while(|part| !is_wildcard(part)).map(|part| part.as_os_str()).collect();
-    let asks_for_underscore = Path::new(given).file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'));
+    let hides = |part: Component<'_>| is_hidden(Path::new(part.as_os_str()));
+    let asks_for_hidden = Path::new(given).components().skip(base.components().count()).any(hides);
     for path in matches {
         let path = path.map_err(|reason| unreadable(reason.path(), reason.error()))?;
+        // Folders that writers work in match `*` as well.
+        let relative = base.strip_prefix(".").unwrap_or(&base);
+        let below = path.strip_prefix(&base).or_else(|_| path.strip_prefix(relative)).unwrap_or(&path);
+        if !asks_for_hidden && below.components().any(hides) {
+            continue;
+        }
         if path.is_dir() {
             walk(&path, &base, &mut HashSet::new(), files)?;
-        } else if asks_for_underscore || !is_hidden(&path) {
+        } else {
             add(path, Some(&base), files)?;
         }
     }

@@ -21,7 +21,7 @@ use fuseval_core::{Error, Result};
 use futures::StreamExt;
 
 use crate::cast::cast;
-use crate::content::{Failure, Location};
+use crate::content::{Failure, Location, guarded};
 use crate::expression::short;
 use crate::file::{File, Place};
 use crate::format::Format;
@@ -113,12 +113,17 @@ impl ArrowInput {
     fn open(file: &File, schema: Arc<Schema>, projection: Vec<usize>, batch_rows: usize) -> Result<Self> {
         let failure = Failure::default();
         let decoded = || file.location.decoded(file.compression, &failure);
-        let batches = match file.format {
-            Format::Ndjson => ndjson::batches(decoded()?, &schema, &projection, batch_rows),
-            Format::Arrow => arrow_file::batches(file.location.open(&failure)?, projection.clone(), batch_rows),
-            Format::Avro => avro::batches(decoded()?, projection.clone(), batch_rows),
-            Format::Csv | Format::Parquet => csv::batches(decoded()?, Arc::clone(&schema), projection.clone(), batch_rows),
+        let open = || -> Result<std::result::Result<Batches, ArrowError>> {
+            Ok(match file.format {
+                Format::Ndjson => ndjson::batches(decoded()?, &schema, &projection, batch_rows),
+                Format::Arrow => arrow_file::batches(file.location.open(&failure)?, projection.clone(), batch_rows),
+                Format::Avro => avro::batches(decoded()?, projection.clone(), batch_rows),
+                Format::Csv | Format::Parquet => {
+                    csv::batches(decoded()?, Arc::clone(&schema), projection.clone(), batch_rows)
+                }
+            })
         };
+        let batches = guarded(open, || Ok(Err(damaged())))?;
         let (batches, reason) = match batches {
             Ok(batches) => (batches, None),
             Err(reason) => (Box::new(std::iter::empty()) as Batches, Some(reason)),
@@ -128,6 +133,15 @@ impl ArrowInput {
             Some(reason) => Err(input.malformed(file, &reason)),
             None => Ok(input),
         }
+    }
+
+    fn next(&mut self) -> Option<std::result::Result<RecordBatch, ArrowError>> {
+        let next = guarded(|| self.batches.next(), || Some(Err(damaged())));
+        if matches!(next, Some(Err(_))) {
+            // What a reader gives after an error, it does not promise to be rows.
+            self.batches = Box::new(std::iter::empty());
+        }
+        next
     }
 
     fn malformed(&self, file: &File, reason: &ArrowError) -> Error {
@@ -140,6 +154,11 @@ impl ArrowInput {
             Format::Avro => avro::malformed(reason),
         })
     }
+}
+
+/// For a reader that panicked.
+fn damaged() -> ArrowError {
+    ArrowError::IpcError("bytes that no writer leaves".to_string())
 }
 
 fn parquet(
@@ -187,7 +206,7 @@ impl FileReader {
     pub(crate) async fn next(&mut self, file: &File) -> Option<Result<(Vec<ArrayRef>, usize)>> {
         let batch = match &mut self.input {
             Input::DataFusion(stream) => stream.next().await?.map_err(|reason| unreadable(file, &reason)),
-            Input::Arrow(input) => input.batches.next()?.map_err(|reason| input.malformed(file, &reason)),
+            Input::Arrow(input) => input.next()?.map_err(|reason| input.malformed(file, &reason)),
         };
         let batch = match batch {
             Ok(batch) => batch,

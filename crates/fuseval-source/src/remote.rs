@@ -64,11 +64,7 @@ impl Network {
     }
 
     /// The store of a scheme and host; `open` makes it when it is first asked for.
-    fn store(
-        &self,
-        root: &str,
-        open: impl FnOnce() -> Result<Arc<dyn ObjectStore>>,
-    ) -> Result<Arc<dyn ObjectStore>> {
+    fn store(&self, root: &str, open: impl FnOnce() -> Result<Arc<dyn ObjectStore>>) -> Result<Arc<dyn ObjectStore>> {
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = stores.get(root) {
             return Ok(Arc::clone(store));

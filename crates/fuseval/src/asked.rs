@@ -12,8 +12,8 @@ use fuseval_source::{Expected, SourceOptions, TrecOptions};
 
 use crate::RunFile;
 use crate::run_file::{
-    ExpectEntry, ExperimentBlock, IntervalEntry, KindWord, MetricEntry, MetricValue, ModelBlock, ModelEntry, OnInvalidWord,
-    OneOrMany, Text,
+    ExpectEntry, ExperimentBlock, IntervalEntry, KindWord, MetricEntry, MetricValue, ModelBlock, ModelEntry,
+    OnInvalidWord, OneOrMany, Text,
 };
 
 /// Refuses keys that a later version will bring: they are never ignored.
@@ -111,10 +111,11 @@ pub(crate) fn source_options(run_file: &RunFile, inputs: &[&str]) -> Result<Sour
         text_columns,
         types: data.types.iter().map(|(name, word)| (name.clone(), word.clone())).collect(),
         explode: data.explode.list(),
-        expect: data.expect.as_ref().map(ExpectEntry::block).map_or_else(Expected::default, |block| Expected {
-            files: block.files,
-            names: block.names.list(),
-        }),
+        expect: data
+            .expect
+            .as_ref()
+            .map(ExpectEntry::block)
+            .map_or_else(Expected::default, |block| Expected { files: block.files, names: block.names.list() }),
     })
 }
 

@@ -77,6 +77,9 @@ pub(super) struct Columns {
     names: Vec<String>,
     kinds: Vec<Kind>,
     places: HashMap<String, usize>,
+    /// The number of the last object that had each key, from 1.
+    last: Vec<u64>,
+    objects: u64,
 }
 
 impl Columns {
@@ -102,6 +105,7 @@ impl Columns {
         self.places.insert(key.to_string(), self.names.len());
         self.names.push(key.to_string());
         self.kinds.push(Kind::Null);
+        self.last.push(0);
         self.names.len() - 1
     }
 }
@@ -141,8 +145,14 @@ impl<'de> Visitor<'de> for Row<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut guess = 0;
+        self.0.objects += 1;
         while let Some(place) = map.next_key_seed(Key(self.0, guess))? {
-            let Some(kind) = self.0.kinds.get_mut(place) else { return Err(A::Error::custom("no such place")) };
+            let (Some(kind), Some(last)) = (self.0.kinds.get_mut(place), self.0.last.get_mut(place)) else {
+                return Err(A::Error::custom("no such place"));
+            };
+            if std::mem::replace(last, self.0.objects) == self.0.objects {
+                return Err(A::Error::custom("a key that comes twice"));
+            }
             map.next_value_seed(Value(kind))?;
             guess = place + 1;
         }

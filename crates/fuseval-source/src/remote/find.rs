@@ -79,12 +79,12 @@ impl Search<'_> {
             require_literal_leading_dot: true,
             ..glob::MatchOptions::default()
         };
-        let asks_for_underscore = pattern.rsplit('/').next().is_some_and(|name| name.starts_with('_'));
+        let asks_for_hidden = pattern.split('/').skip(fixed.len()).any(is_hidden_name);
+        let is_hidden = |key: &str| !asks_for_hidden && below(key, &base).split('/').any(is_hidden_name);
         let mut files = Vec::new();
         for meta in self.list(&base)? {
             let key = meta.location.to_string();
-            let name = key.rsplit('/').next().unwrap_or_default();
-            let is_match = compiled.matches_with(&key, options) && (asks_for_underscore || !is_hidden_name(name));
+            let is_match = compiled.matches_with(&key, options);
             let mut folders = key.match_indices('/').filter_map(|(end, _)| key.get(..end));
             let mut is_below =
                 || folders.any(|folder| compiled.matches_with(folder, options) && self.is_data(&key, folder));
@@ -92,7 +92,7 @@ impl Search<'_> {
             if key == self.place.key {
                 return Ok(vec![self.found(&key, meta, None)]);
             }
-            if is_match || is_below() {
+            if !is_hidden(&key) && (is_match || is_below()) {
                 files.push(self.found(&key, meta, Some(&base)));
             }
         }
@@ -104,8 +104,7 @@ impl Search<'_> {
 
     /// Whether a key below a folder is a file of data.
     fn is_data(&self, key: &str, folder: &str) -> bool {
-        let below = key.strip_prefix(folder).unwrap_or(key).trim_start_matches('/');
-        Format::is_sought(key) && !below.split('/').any(is_hidden_name)
+        Format::is_sought(key) && !below(key, folder).split('/').any(is_hidden_name)
     }
 
     /// All files below a folder.
@@ -134,6 +133,11 @@ impl Search<'_> {
             partitions,
         }
     }
+}
+
+/// What follows a folder in a key.
+fn below<'a>(key: &'a str, folder: &str) -> &'a str {
+    key.strip_prefix(folder).unwrap_or(key).trim_start_matches('/')
 }
 
 /// Some stores list tags without the quotes that requests need.

@@ -76,10 +76,7 @@ impl Object {
     }
 
     /// Asks for the bytes of a range, to be waited for later.
-    pub(super) fn range_later(
-        self: &Arc<Self>,
-        range: Range<u64>,
-    ) -> Result<std::sync::mpsc::Receiver<Result<Bytes>>> {
+    pub(super) fn range_later(self: &Arc<Self>, range: Range<u64>) -> Result<std::sync::mpsc::Receiver<Result<Bytes>>> {
         let object = Arc::clone(self);
         self.network.start_request(async move { object.range(range).await })
     }

@@ -9,10 +9,13 @@ use super::url::Kind;
 pub(super) fn refused(shown: &str, kind: Kind, reason: &StoreError) -> Error {
     let cause = root_cause(reason);
     match reason {
-        StoreError::NotFound { .. } if cause.contains("NoSuchBucket") || cause.contains("ContainerNotFound") => {
+        // Lists of a bucket that is not there fail with no kind of their own.
+        _ if ["NoSuchBucket", "ContainerNotFound"].iter().any(|code| cause.contains(code)) => {
             Error::data("an existing bucket", format!("none for `{shown}`"), "check the URL")
         }
-        StoreError::NotFound { .. } => Error::data("an existing file or prefix", format!("nothing at `{shown}`"), "check the URL"),
+        StoreError::NotFound { .. } => {
+            Error::data("an existing file or prefix", format!("nothing at `{shown}`"), "check the URL")
+        }
         StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => {
             let help = format!("check the credentials ({}) and what they allow", variables(kind));
             Error::data(format!("access to `{shown}`"), format!("`{cause}`"), help)
@@ -43,7 +46,8 @@ pub(super) fn changed() -> Error {
 /// Whether a request failed as it asked the machine for credentials, the last place where they are sought.
 fn is_without_credentials(reason: &StoreError) -> bool {
     let text = reason.to_string();
-    let services = ["latest/api/token", "latest/meta-data", "computeMetadata", "metadata/identity", "MissingCredentials"];
+    let services =
+        ["latest/api/token", "latest/meta-data", "computeMetadata", "metadata/identity", "MissingCredentials"];
     services.iter().any(|service| text.contains(service))
 }
 

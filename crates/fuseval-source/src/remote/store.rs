@@ -35,15 +35,16 @@ fn retries() -> RetryConfig {
 pub(super) fn open(place: &Place) -> Result<Arc<dyn ObjectStore>> {
     let root = &place.root;
     let built = match place.kind {
-        Kind::S3 => {
-            AmazonS3Builder::from_env().with_url(root.replacen("s3a://", "s3://", 1)).with_retry(retries()).build().map(shared)
-        }
+        Kind::S3 => AmazonS3Builder::from_env()
+            .with_url(root.replacen("s3a://", "s3://", 1))
+            .with_retry(retries())
+            .build()
+            .map(shared),
         Kind::Google => GoogleCloudStorageBuilder::from_env().with_url(root).with_retry(retries()).build().map(shared),
         Kind::Azure => MicrosoftAzureBuilder::from_env().with_url(root).with_retry(retries()).build().map(shared),
         Kind::Http => {
             // The user wrote `http` or `https`, so either is meant.
-            let options =
-                ClientOptions::new().with_allow_http(true).with_connect_timeout(CONNECT).with_timeout(ANSWER);
+            let options = ClientOptions::new().with_allow_http(true).with_connect_timeout(CONNECT).with_timeout(ANSWER);
             HttpBuilder::new().with_url(root).with_client_options(options).with_retry(retries()).build().map(shared)
         }
     };

@@ -68,6 +68,9 @@ impl Place {
         if host.is_empty() || parsed.host_str().is_none_or(|host| host.contains(['*', '[', ' '])) {
             return Err(refused("the name of the bucket is missing"));
         }
+        if key.starts_with('/') {
+            return Err(refused("a key with an empty part"));
+        }
         let root = format!("{known}://{host}");
         Ok(Self { kind: *kind, shown_root: root.clone(), root, key: key.to_string() })
     }
@@ -117,7 +120,10 @@ mod tests {
     #[test]
     fn urls_have_a_store_and_a_key() {
         let place = Place::parse("s3://bucket/a%20b/c?d#e/*.csv").unwrap();
-        assert_eq!((place.kind, place.root.as_str(), place.key.as_str()), (Kind::S3, "s3://bucket", "a%20b/c?d#e/*.csv"));
+        assert_eq!(
+            (place.kind, place.root.as_str(), place.key.as_str()),
+            (Kind::S3, "s3://bucket", "a%20b/c?d#e/*.csv")
+        );
         let place = Place::parse("abfss://box@account.dfs.core.windows.net/x.csv").unwrap();
         assert_eq!((place.root.as_str(), place.key.as_str()), ("abfss://box@account.dfs.core.windows.net", "x.csv"));
         let place = Place::parse("https://me:secret@host:8/a%20b/c.csv?sig=1").unwrap();
@@ -129,8 +135,22 @@ mod tests {
 
     #[test]
     fn malformed_urls_are_refused() {
-        for url in ["s3://", "s3:///x.csv", "s4://b/x.csv", "http://host", "http://host/a/", "http:///", "://x", "s3://a b/c",
-            "http://[::1/x.csv", "https://host/*.csv", "s3://*/x.csv", "file:///a.csv", "http://:99999/x.csv"] {
+        for url in [
+            "s3://",
+            "s3:///x.csv",
+            "s4://b/x.csv",
+            "s3://b//x.csv",
+            "http://host",
+            "http://host/a/",
+            "http:///",
+            "://x",
+            "s3://a b/c",
+            "http://[::1/x.csv",
+            "https://host/*.csv",
+            "s3://*/x.csv",
+            "file:///a.csv",
+            "http://:99999/x.csv",
+        ] {
             let error = Place::parse(url).unwrap_err();
             assert_eq!(error.kind(), fuseval_core::ErrorKind::Usage, "{url}: {error}");
         }

@@ -8,7 +8,8 @@ use crate::fixture::*;
 #[test]
 fn what_is_missing_is_named() {
     let directory = directory();
-    for name in ["date=2026-11-01/part-0.parquet", "date=2026-11-01/part-1.parquet", "date=2026%2D11-02/part-0.parquet"] {
+    for name in ["date=2026-11-01/part-0.parquet", "date=2026-11-01/part-1.parquet", "date=2026%2D11-02/part-0.parquet"]
+    {
         parquet(directory.path().join(name), &[group(vec![("n", int(&[1]))])]);
     }
     let expecting = |files: Option<u64>, names: &[&str]| {

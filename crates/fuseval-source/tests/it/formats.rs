@@ -21,7 +21,9 @@ fn batch(rows: usize) -> RecordBatch {
     let integers: Int64Array = (0..rows).map(|row| (row % 5 != 2).then_some((row as i64 - 3) << 40)).collect();
     let booleans: BooleanArray = (0..rows).map(|row| Some(row % 3 == 0)).collect();
     let texts: Vec<Option<String>> = (0..rows)
-        .map(|row| (row % 11 != 4).then(|| ["a, b", "\"é\"", "0x", "line\nend", "NA"][row % 5].to_string() + &row.to_string()))
+        .map(|row| {
+            (row % 11 != 4).then(|| ["a, b", "\"é\"", "0x", "line\nend", "NA"][row % 5].to_string() + &row.to_string())
+        })
         .collect();
     let texts: Vec<Option<&str>> = texts.iter().map(Option::as_deref).collect();
     group(vec![
@@ -189,11 +191,9 @@ fn keys_of_json_are_columns_with_types_of_their_own() {
     let source = open(SourceOptions { text_columns, ..options(directory.path()) }).unwrap();
     assert_eq!(source.columns(), ["id", "s", "t", "big", "l", "late", "o"]);
     let types = ["id", "s", "t", "big", "late"].map(|column| source.column_type(column).unwrap());
-    let expected =
-        [DataType::Int64, DataType::Float64, DataType::LargeUtf8, DataType::UInt64, DataType::Boolean];
+    let expected = [DataType::Int64, DataType::Float64, DataType::LargeUtf8, DataType::UInt64, DataType::Boolean];
     assert_eq!(types, expected);
-    let expected =
-        ["7 1.0 007 18446744073709551615 [1.0, 2.5] null", "-9223372036854775808 0.1 null null null true"];
+    let expected = ["7 1.0 007 18446744073709551615 [1.0, 2.5] null", "-9223372036854775808 0.1 null null null true"];
     assert_eq!(values(&source, &["id", "s", "t", "big", "l", "late"]), expected);
     let types = vec![("id".to_string(), "text".to_string()), ("s".to_string(), "text".to_string())];
     let source = open(SourceOptions { types, ..options(directory.path()) }).unwrap();
@@ -224,6 +224,7 @@ fn json_that_is_no_row_is_refused_with_its_line() {
          JSON has no NaN: write null"
     );
     assert_eq!(refused(""), "a.ndjson: expected one JSON object per line, found an empty file; leave the file out");
+    assert!(refused("{\"x\": 1, \"x\": 2}").contains("found `a key that comes twice` at character "));
     for text in ["7", "{\"x\": 1} {\"x\": 2}", "{\"x\": 1", "\u{feff}{\"x\": 1}", "{\"x\" 1}", "nul", "\"\\ud800\""] {
         assert!(refused(text).starts_with("a.ndjson: "), "{text}: {}", refused(text));
     }
@@ -247,7 +248,10 @@ fn values_of_several_types_are_refused_where_they_are_asked_for() {
     };
     assert_eq!(values(&types("text"), &["x"]), ["1", "one"]);
     let error = message(rows(&types("int"), columns(&["x"])), &directory);
-    assert!(error.starts_with("a.ndjson: line 2: expected values of the columns' types in every line, found `"), "{error}");
+    assert!(
+        error.starts_with("a.ndjson: line 2: expected values of the columns' types in every line, found `"),
+        "{error}"
+    );
     let wide = written(&[("a.ndjson", "{\"x\": 9007199254740993}\n{\"x\": 0.5}\n")]);
     assert_eq!(
         message(opened(wide.path()).column_type("x"), &wide),
@@ -360,4 +364,27 @@ fn identities_change_with_the_content() {
     write(&at("b.csv"), &[batch(6)]);
     let second = identities();
     assert!(first[0].content != second[0].content && first[1].content != second[1].content);
+}
+
+#[test]
+fn damaged_files_are_refused_or_read_without_a_panic() {
+    let directory = directory();
+    let batch = batch(60);
+    let mut rng = fuseval_core::random::KeyedRng::new(3, &["damage"]);
+    for end in ["arrow", "feather", "ipc", "avro", "ndjson", "csv", "parquet"] {
+        let path = directory.path().join(format!("a.{end}"));
+        write(&path, &[batch.slice(0, 30), batch.slice(30, 30)]);
+        let whole = std::fs::read(&path).unwrap();
+        for _ in 0..400 {
+            let mut damaged = whole.clone();
+            for _ in 0..1 + rng.below(3) {
+                let place = rng.below(damaged.len() as u64) as usize;
+                damaged[place] = [0, 0xff, 0x7f, 0x80, rng.below(256) as u8][rng.below(5) as usize];
+            }
+            std::fs::write(&path, &damaged).unwrap();
+            if let Err(error) = end_of(&path) {
+                assert_ne!(error.kind(), fuseval_core::ErrorKind::Defect, "{end}: {error}");
+            }
+        }
+    }
 }

@@ -9,9 +9,10 @@ mod formats;
 mod order;
 mod paths;
 mod refusals;
+#[allow(clippy::print_stdout, dead_code)]
 mod servers;
 mod sql;
 mod trec;
 mod types;
-mod write;
 mod web;
+mod write;

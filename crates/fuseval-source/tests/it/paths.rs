@@ -45,6 +45,12 @@ fn a_glob_matches_files_and_directories() {
     let files = |glob: &str| names(&opened(directory.path().join(glob)), &directory);
     assert_eq!(files("x*"), ["x1/a.parquet", "x2/b.parquet", "x3.parquet"]);
     assert_eq!(files("x1/*"), ["x1/a.parquet"]);
+    // What a writer has not finished is taken only where the glob says so.
+    one_row(directory.path().join("_temporary/0/d.parquet"), 5);
+    let none = message(open(options(directory.path().join("*/*/*.parquet"))), &directory);
+    assert!(none.starts_with("expected files that match the glob, found none"), "{none}");
+    assert_eq!(files("_t*/*/*.parquet"), ["_temporary/0/d.parquet"]);
+    assert_eq!(files("*[!y]/*.parquet"), ["x1/a.parquet", "x2/b.parquet"]);
     assert_eq!(files("**/[bc].parquet"), ["x2/b.parquet", "y/c.parquet"]);
 }
 

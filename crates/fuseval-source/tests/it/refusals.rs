@@ -19,7 +19,8 @@ fn paths_that_lead_nowhere_are_refused() {
     );
     assert_eq!(
         refused("empty"),
-        "expected a directory with *.parquet or *.csv files, found none below `empty`; check the path"
+        "expected a directory with files of data, found none below `empty`; check the path; `*.json` files are read where \
+         they are named or match a glob"
     );
     assert_eq!(refused("*.parquet"), "expected files that match the glob, found none for `*.parquet`; check the path");
     assert_eq!(
@@ -28,13 +29,14 @@ fn paths_that_lead_nowhere_are_refused() {
          is part of a name"
     );
     let unknown = "expected a file name that ends in its format, found";
-    let help = "give files of a supported format: `parquet`, `csv`";
+    let help = "give files of a supported format: `parquet`, `csv`, `ndjson`, `jsonl`, `json`, `arrow`, `feather`, `ipc`, \
+                `avro`; CSV and JSON also with `.gz`, `.zst`, `.bz2` or `.xz`";
     assert_eq!(refused("a.txt"), format!("{unknown} `a.txt`; {help}"));
     assert_eq!(refused("noextension"), format!("{unknown} `noextension`; {help}"));
     assert_eq!(
-        message(open(SourceOptions { paths: vec!["s3://bucket/x".to_string()], ..Default::default() }), &directory),
-        "expected a path of this machine, found `s3://bucket/x`; copy the data to a local disk; object stores are not \
-         read yet"
+        message(open(SourceOptions { paths: vec!["s4://bucket/x".to_string()], ..Default::default() }), &directory),
+        "expected a URL that begins with `s3://`, `gs://`, `az://`, `abfs://`, `http://` or `https://`, found \
+         `s4://bucket/x`; choose one of `s3`, `s3a`, `gs`, `az`, `abfs`, `abfss`, `http`, `https`"
     );
     assert_eq!(
         message(open(SourceOptions::default()), &directory),
@@ -115,4 +117,25 @@ fn an_unknown_column_suggests_the_nearest() {
     let expected = "expected a column of the data, found `requestid`; did you mean `request_id`?";
     assert_eq!(message(source.column_type("requestid"), &directory), expected);
     assert_eq!(message(rows(&source, columns(&["requestid"])), &directory), expected);
+}
+
+#[test]
+fn of_many_files_the_first_that_is_wrong_is_named() {
+    let directory = directory();
+    for number in 0..60 {
+        let path = directory.path().join(format!("{number:02}.parquet"));
+        parquet(&path, &[group(vec![("x", int(&[number]))])]);
+    }
+    let source = opened(directory.path());
+    assert_eq!(source.files().len(), 60);
+    let expected: Vec<String> = (0..60).map(|number| number.to_string()).collect();
+    assert_eq!(rows(&source, columns(&["x"])).unwrap().len(), 60);
+    assert_eq!(values(&source, &["x"]), expected);
+    for number in [7, 8, 30, 59] {
+        std::fs::write(directory.path().join(format!("{number:02}.parquet")), "no data").unwrap();
+    }
+    for _ in 0..20 {
+        let error = message(open(options(directory.path())), &directory);
+        assert!(error.starts_with("07.parquet: expected a complete Parquet file, found `"), "{error}");
+    }
 }

@@ -25,8 +25,11 @@ impl Server {
 
     fn start(script: &str, arguments: &[&str]) -> Option<Self> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/stores").join(script);
-        let Some(python) = std::env::var_os("VIRTUAL_ENV").map(|folder| PathBuf::from(folder).join("bin/python")) else {
-            println!("skipped: no VIRTUAL_ENV with the Python packages of testdata/requirements.txt, so no server for tests");
+        let Some(python) = std::env::var_os("VIRTUAL_ENV").map(|folder| PathBuf::from(folder).join("bin/python"))
+        else {
+            println!(
+                "skipped: no VIRTUAL_ENV with the Python packages of testdata/requirements.txt, so no server for tests"
+            );
             return None;
         };
         let mut command = Command::new(&python);
@@ -62,8 +65,9 @@ impl Server {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let length = body.len();
         let host = format!("127.0.0.1:{}", self.port);
-        let head =
-            format!("{method} /{path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+        let head = format!(
+            "{method} /{path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+        );
         stream.write_all(head.as_bytes()).unwrap();
         stream.write_all(body).unwrap();
         let mut answer = Vec::new();

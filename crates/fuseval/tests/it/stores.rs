@@ -51,7 +51,18 @@ fn score(folder: &Path, variables: &[(&str, String)], paths: &[&str], more: &[&s
         }
     }
     command.current_dir(folder).arg("score").args(paths);
-    command.args(["--label", "label", "--score", "score", "--segment", "request", "-m", "roc_auc,mrr", "--format", "json"]);
+    command.args([
+        "--label",
+        "label",
+        "--score",
+        "score",
+        "--segment",
+        "request",
+        "-m",
+        "roc_auc,mrr",
+        "--format",
+        "json",
+    ]);
     command.args(more).envs(variables.iter().map(|(name, value)| (name, value))).output().unwrap()
 }
 
@@ -119,7 +130,8 @@ fn text_of_a_bucket_is_read_as_from_a_local_disk() {
     let folder = tempfile::tempdir().unwrap();
     server.put("box", b"");
     // The last row alone makes the labels floats: types are told over the whole object.
-    let rows = (0..200_000).map(|row| format!("{},{},{}\n", row / 10, row % 3 / 2, (row * 7919 % 100_003) as f64 / 3.0));
+    let rows =
+        (0..200_000).map(|row| format!("{},{},{}\n", row / 10, row % 3 / 2, (row * 7919 % 100_003) as f64 / 3.0));
     let text = format!("request,label,score\n{}20000,1.0,0.5\n", rows.collect::<String>());
     let lines = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
@@ -128,7 +140,11 @@ fn text_of_a_bucket_is_read_as_from_a_local_disk() {
     let json: String = text.lines().skip(1).map(lines).collect();
     let files = [("a.csv", text.into_bytes()), ("a.ndjson", json.into_bytes())];
     for (name, bytes) in &files {
-        let gzip = Command::new("gzip").arg("-c").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn();
+        let gzip = Command::new("gzip")
+            .arg("-c")
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn();
         std::fs::write(folder.path().join(name), bytes).unwrap();
         server.put(&format!("box/{name}"), bytes);
         let mut gzip = gzip.unwrap();
@@ -196,7 +212,10 @@ fn credentials_and_hosts_that_do_not_work_are_said() {
     let began = Instant::now();
     let (code, said) = refusal(&score(folder.path(), &with(server.url("busy")), &[path], &[]));
     assert_eq!(code, 3);
-    assert!(said.contains(&format!("error: expected an answer for `{path}`, found `503 Service Unavailable")), "{said}");
+    assert!(
+        said.contains(&format!("error: expected an answer for `{path}`, found `503 Service Unavailable")),
+        "{said}"
+    );
     let dead = format!("http://127.0.0.1:{}", dead_port());
     let (code, said) = refusal(&score(folder.path(), &with(dead.clone()), &[path], &[]));
     assert_eq!(code, 3);
@@ -210,7 +229,10 @@ fn credentials_and_hosts_that_do_not_work_are_said() {
     ];
     let (code, said) = refusal(&score(folder.path(), &without, &[path], &[]));
     assert_eq!(code, 3);
-    assert!(said.contains(&format!("error: expected credentials for `{path}`, found none in the environment")), "{said}");
+    assert!(
+        said.contains(&format!("error: expected credentials for `{path}`, found none in the environment")),
+        "{said}"
+    );
     assert!(said.contains("AWS_SKIP_SIGNATURE=true for a public bucket"), "{said}");
     assert!(began.elapsed() < Duration::from_secs(120));
     let anonymous = [without[0].clone(), without[1].clone(), ("AWS_SKIP_SIGNATURE", "true".to_string())];
@@ -223,8 +245,11 @@ fn other_stores_are_read_through_their_variables() {
     write(folder.path());
     let Some(server) = Server::with_faults(folder.path()) else { return };
     let one = results(&score(folder.path(), &[], &["day=2026-11-01/part-0.parquet"], &[]));
-    let google = [("GOOGLE_BASE_URL", server.url("ok")), ("GOOGLE_SKIP_SIGNATURE", "true".to_string()),
-        ("GOOGLE_ALLOW_HTTP", "true".to_string())];
+    let google = [
+        ("GOOGLE_BASE_URL", server.url("ok")),
+        ("GOOGLE_SKIP_SIGNATURE", "true".to_string()),
+        ("GOOGLE_ALLOW_HTTP", "true".to_string()),
+    ];
     let path = "gs://day=2026-11-01/part-0.parquet";
     assert_eq!(results(&score(folder.path(), &google, &[path], &[])), one);
     let azure = [
@@ -236,7 +261,22 @@ fn other_stores_are_read_through_their_variables() {
     for path in ["az://day=2026-11-01/part-0.parquet", "abfs://day=2026-11-01/part-0.parquet"] {
         assert_eq!(results(&score(folder.path(), &azure, &[path], &[])), one, "{path}");
     }
-    let output = fuseval(folder.path(), &["score", &server.url("ok/day=2026-11-01/part-0.parquet"), "--label", "label",
-        "--score", "score", "--segment", "request", "-m", "roc_auc,mrr", "--format", "json"]);
+    let output = fuseval(
+        folder.path(),
+        &[
+            "score",
+            &server.url("ok/day=2026-11-01/part-0.parquet"),
+            "--label",
+            "label",
+            "--score",
+            "score",
+            "--segment",
+            "request",
+            "-m",
+            "roc_auc,mrr",
+            "--format",
+            "json",
+        ],
+    );
     assert_eq!(results(&output), one);
 }
