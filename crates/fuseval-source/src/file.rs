@@ -174,6 +174,14 @@ impl File {
         })
     }
 
+    /// Whether a column can be read: not if its values were found to be of several types.
+    pub(crate) fn has_type(&self, position: usize) -> bool {
+        match self.inferred.get() {
+            Some(Ok(types)) => types.get(position).is_some_and(Result::is_ok),
+            _ => true,
+        }
+    }
+
     /// Whether the file must be read to tell the type of a column.
     pub(crate) fn is_unread(&self, column: &str, declared: &DeclaredTypes) -> bool {
         let is_stored = self.header.positions.contains_key(column);

@@ -95,8 +95,8 @@ pub(crate) fn read(
         }
     }
     // A batch without columns does not tell its number of rows in every format.
-    if projection.is_empty() && file.format != Format::Parquet && !fields.is_empty() {
-        projection.push(0);
+    if projection.is_empty() && file.format != Format::Parquet {
+        projection.extend((0..fields.len()).find(|position| file.has_type(*position)));
     }
     let batch_rows = batch_rows(file, &projection);
     let schema = Arc::new(Schema::new(fields));

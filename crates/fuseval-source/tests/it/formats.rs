@@ -237,6 +237,9 @@ fn values_of_several_types_are_refused_where_they_are_asked_for() {
     let directory = written(&[("a.ndjson", "{\"x\": 1, \"y\": 2}\n{\"x\": \"one\", \"y\": 3}\n")]);
     let source = opened(directory.path());
     assert_eq!(values(&source, &["y"]), ["2", "3"]);
+    assert_eq!(rows(&source, Vec::new()).unwrap(), ["0/0: ", "0/1: "]);
+    let empty = written(&[("a.ndjson", "{}\n{}\n{\"x\": [1, {}]}\n")]);
+    assert_eq!(rows(&opened(empty.path()), Vec::new()).unwrap().len(), 3);
     assert_eq!(
         message(source.column_type("x"), &directory),
         "a.ndjson: expected values of one type in column `x`, found integers and texts; write one type, or declare the \
