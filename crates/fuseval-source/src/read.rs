@@ -116,7 +116,9 @@ impl ArrowInput {
         let open = || -> Result<std::result::Result<Batches, ArrowError>> {
             Ok(match file.format {
                 Format::Ndjson => ndjson::batches(decoded()?, &schema, &projection, batch_rows),
-                Format::Arrow => arrow_file::batches(file.location.open(&failure)?, projection.clone(), batch_rows),
+                Format::Arrow => {
+                    arrow_file::batches(file.location.open(&failure)?, file.size, projection.clone(), batch_rows)
+                }
                 Format::Avro => avro::batches(decoded()?, projection.clone(), batch_rows),
                 Format::Csv | Format::Parquet => {
                     csv::batches(decoded()?, Arc::clone(&schema), projection.clone(), batch_rows)
