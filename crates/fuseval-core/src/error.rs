@@ -18,6 +18,8 @@ pub enum ErrorKind {
     Partials,
     /// A defect of fuseval (exit code 70).
     Defect,
+    /// The user stopped it (exit code 130, as shells have it).
+    Interrupted,
 }
 
 impl ErrorKind {
@@ -29,6 +31,7 @@ impl ErrorKind {
             Self::Model => 4,
             Self::Partials => 5,
             Self::Defect => 70,
+            Self::Interrupted => 130,
         }
     }
 }

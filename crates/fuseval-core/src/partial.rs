@@ -10,8 +10,9 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::io::Write;
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::bytes::{Reader, Writer, damaged};
 use crate::folds::{AnyFolds, encoded};
@@ -69,30 +70,51 @@ impl Partial {
 
     /// The bytes. `states` are the plan's states, by one metric of each.
     pub fn encode(&self, states: &[&dyn AnyMetric]) -> Vec<u8> {
-        let mut out = Writer::new();
-        out.raw(MAGIC);
-        out.u16(FORMAT);
-        out.text(&self.plan);
-        out.u64(states.len() as u64);
+        let mut bytes = Vec::new();
+        // Writing into memory does not fail.
+        let _ = self.write(states, &mut bytes);
+        bytes
+    }
+
+    /// Writes the bytes, one state after the other.
+    pub fn write(&self, states: &[&dyn AnyMetric], out: &mut dyn Write) -> std::io::Result<()> {
+        let mut hash = Xxh3::new();
+        let mut put = |bytes: &[u8]| {
+            hash.update(bytes);
+            out.write_all(bytes)
+        };
+        let mut head = Writer::new();
+        head.raw(MAGIC);
+        head.u16(FORMAT);
+        head.text(&self.plan);
+        head.u64(states.len() as u64);
         for metric in states {
             let empty = metric.empty();
-            out.text(empty.kind());
-            out.u16(empty.version());
+            head.text(empty.kind());
+            head.u16(empty.version());
         }
-        out.u64(self.cells.values().map(|folds| folds.present().len() as u64).sum());
+        head.u64(self.cells.values().map(|folds| folds.present().len() as u64).sum());
+        put(head.as_bytes())?;
         for (cell, folds) in &self.cells {
+            let mut bytes = Writer::new();
             for fold in folds.present() {
-                cell.encode(fold, &mut out);
-                out.block(&encoded(folds.as_ref(), fold));
+                cell.encode(fold, &mut bytes);
+                bytes.block(&encoded(folds.as_ref(), fold));
             }
+            put(bytes.as_bytes())?;
         }
-        let checksum = xxh3_64(out.as_bytes());
-        out.u64(checksum);
-        out.into_bytes()
+        out.write_all(&hash.digest().to_le_bytes())
     }
 
     /// Reads the bytes of a partial of the plan with the given fingerprint and states.
     pub fn decode(bytes: &[u8], plan: &str, states: &[&dyn AnyMetric]) -> Result<Self> {
+        let mut partial = Self::new(plan);
+        partial.add_bytes(bytes, states)?;
+        Ok(partial)
+    }
+
+    /// Adds all of a partial of the same plan that stands in bytes. After an error part of it may have been added.
+    pub fn add_bytes(&mut self, bytes: &[u8], states: &[&dyn AnyMetric]) -> Result<()> {
         let Some((content, checksum)) = bytes.split_last_chunk::<8>() else {
             return Err(damaged("a partial", format!("{} bytes", bytes.len())));
         };
@@ -111,11 +133,11 @@ impl Partial {
         if xxh3_64(content).to_le_bytes() != *checksum {
             return Err(damaged("the checksum of the bytes", "another"));
         }
-        let mut partial = Self::new(input.text()?);
-        if partial.plan != plan {
+        let plan = input.text()?;
+        if plan != self.plan {
             return Err(Error::partials(
-                format!("a partial of plan {plan}"),
-                format!("one of plan {}", partial.plan),
+                format!("a partial of plan {}", self.plan),
+                format!("one of plan {plan}"),
                 "use the run file, model and data it was made with",
             ));
         }
@@ -127,6 +149,8 @@ impl Partial {
             return Err(damaged(format!("{} states", states.len()), kinds.len().to_string()));
         }
         let mut last = None;
+        // The cell whose folds are being read.
+        let mut open: Option<(Cell, Box<dyn AnyFolds>)> = None;
         for _ in 0..input.count(29)? {
             let (cell, fold) = Cell::decode(&mut input)?;
             let place = cell.state as usize;
@@ -138,11 +162,18 @@ impl Partial {
             }
             last = Some((cell.clone(), fold));
             let mut block = Reader::new(input.block()?);
-            let folds = partial.cells.entry(cell).or_insert_with(|| metric.empty());
+            if open.as_ref().is_some_and(|(of, _)| *of != cell)
+                && let Some((of, folds)) = open.take()
+            {
+                self.add(of, folds)?;
+            }
+            let (_, folds) = open.get_or_insert_with(|| (cell, metric.empty()));
             metric.decode(folds.as_mut(), fold, kind, *version, &mut block)?;
             block.end()?;
         }
-        input.end()?;
-        Ok(partial)
+        if let Some((of, folds)) = open {
+            self.add(of, folds)?;
+        }
+        input.end()
     }
 }

@@ -1,5 +1,6 @@
 //! Perturbations: deterministic edits of features.
 
+use crate::source::Numbers;
 use crate::{Result, Tensor};
 
 /// The place of one feature in a model input: `width` values from `offset` on in each row of the tensor.
@@ -22,5 +23,5 @@ pub trait Perturbation: Send + Sync {
     /// Rewrites one of the features for the rows of a bucket. Called once per bucket for each of the features; `ordinals`
     /// are the places of the rows among all evaluated rows of the data set, in logical order, and `slot` holds the
     /// unchanged values.
-    fn apply(&self, feature: usize, ordinals: std::ops::Range<u64>, slot: Slot<'_>) -> Result<()>;
+    fn apply(&self, feature: usize, ordinals: &Numbers, slot: Slot<'_>) -> Result<()>;
 }

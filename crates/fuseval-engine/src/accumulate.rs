@@ -364,11 +364,11 @@ impl<'a> Accumulator<'a> {
         Ok(found)
     }
 
-    /// The states with their addresses.
-    pub(crate) fn into_partial(self, fingerprint: &str) -> Result<Partial> {
+    /// The states with their addresses, given away: it begins anew.
+    pub(crate) fn take_partial(&mut self, fingerprint: &str) -> Result<Partial> {
         let mut partial = Partial::new(fingerprint);
         let (heads, states) = (self.plan.heads.len(), self.plan.states.len());
-        for (slice, states_of_slice) in self.slices {
+        for (slice, states_of_slice) in std::mem::take(&mut self.slices) {
             for (place, folds) in states_of_slice.into_iter().enumerate() {
                 let Some(folds) = folds else { continue };
                 let cell = Cell {

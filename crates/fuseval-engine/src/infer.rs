@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use fuseval_core::source::Numbers;
 use fuseval_core::{Perturbation, Result, Scorer, Slot, Source, Tensor};
 
 use crate::bucket::Bucket;
@@ -13,7 +14,7 @@ pub(crate) struct Inputs<'a> {
     plan: &'a Plan,
     tensors: Vec<Tensor>,
     scratch: Vec<Tensor>,
-    ordinals: std::ops::Range<u64>,
+    ordinals: &'a Numbers,
 }
 
 /// Time spent by one worker, and rows in which a feature was missing.
@@ -27,7 +28,7 @@ pub(crate) struct InferTimes {
 
 impl<'a> Inputs<'a> {
     /// Converts the feature columns of a bucket. An error names the place of the row.
-    pub(crate) fn new(plan: &'a Plan, bucket: &Bucket, source: &dyn Source, stats: &mut InferTimes) -> Result<Self> {
+    pub(crate) fn new(plan: &'a Plan, bucket: &'a Bucket, source: &dyn Source, stats: &mut InferTimes) -> Result<Self> {
         let started = Instant::now();
         let rows = bucket.rows();
         stats.missing.resize(plan.features.len(), 0);
@@ -49,7 +50,7 @@ impl<'a> Inputs<'a> {
         let tensors: Vec<Tensor> = tensors.into_iter().flatten().collect();
         stats.perturb_time += started.elapsed();
         let scratch = tensors.iter().map(|tensor| Tensor::zeros(tensor.element(), 0, tensor.width())).collect();
-        Ok(Self { plan, tensors, scratch, ordinals: bucket.first_ordinal..bucket.first_ordinal + rows as u64 })
+        Ok(Self { plan, tensors, scratch, ordinals: &bucket.ordinals })
     }
 
     /// Scores the bucket under a change, or unchanged.
@@ -73,7 +74,7 @@ impl<'a> Inputs<'a> {
                     scratch.assign(tensor);
                     touched.push(place.input);
                 }
-                perturbation.apply(*feature, self.ordinals.clone(), Slot { tensor: scratch, offset: place.offset })?;
+                perturbation.apply(*feature, self.ordinals, Slot { tensor: scratch, offset: place.offset })?;
             }
         }
         self.swap(&touched);

@@ -9,7 +9,7 @@ pub mod specification;
 mod columns;
 mod features;
 
-mod completeness;
+pub mod completeness;
 
 pub mod bucket;
 pub mod perturb;
@@ -23,6 +23,8 @@ pub mod arrays;
 pub mod per_segment;
 pub mod predictions;
 
+pub mod journal;
+
 pub mod run;
 
 pub mod statistics;
@@ -31,5 +33,5 @@ pub mod report;
 
 pub use plan::Plan;
 pub use report::{ResultRow, report, report_with};
-pub use run::{Limits, Run, Tables, run};
+pub use run::{Limits, Run, RunError, Tables, Work, run};
 pub use specification::Specification;

@@ -4,10 +4,12 @@ mod estimate;
 mod experiments;
 mod heads;
 mod inputs;
+mod outline;
 
 pub use estimate::Estimate;
 pub(crate) use heads::absent_positive;
 pub use inputs::{ColumnScores, FeaturePlace};
+pub use outline::Outline;
 
 use fuseval_core::source::Request;
 use fuseval_core::{AnyMetric, Defaults, Error, LabelSide, Layout, MetricId, Model, Result, ScoreKind, Source};
@@ -34,6 +36,13 @@ pub struct Head {
     pub rule: LabelRule,
     /// How the score is meant.
     pub kind: ScoreKind,
+}
+
+impl Head {
+    /// Whether its labels are 1 for one value, which some row should have.
+    pub fn has_positive(&self) -> bool {
+        matches!(self.rule, LabelRule::Positive(_))
+    }
 }
 
 /// How a label becomes a number.
@@ -122,6 +131,9 @@ pub struct Plan {
     pub interval: Option<f64>,
     /// Whether a missing score means a row that was judged but not retrieved.
     pub unranked: bool,
+    /// The metrics as they were asked for, and what the run sets for all of them.
+    metric_ids: Vec<MetricId>,
+    defaults: Defaults,
     /// The slices.
     pub slices: Vec<SliceDefinition>,
     /// The experiments, the baseline first.
@@ -135,20 +147,20 @@ pub struct Plan {
 /// Makes a metric from its name.
 pub type Catalogue<'a> = &'a dyn Fn(&MetricId, &Defaults) -> Result<Box<dyn AnyMetric>>;
 
-impl Plan {
-    /// Resolves what is asked. Without a model the scores are columns; see [`ColumnScores`].
-    pub fn new(
-        asked: &Specification,
-        source: &dyn Source,
-        model: &dyn Model,
-        catalogue: Catalogue<'_>,
-    ) -> Result<Self> {
-        let mut requests = Requests::default();
-        let defaults = asked.defaults();
+/// The metrics with the states they share.
+struct Resolved {
+    metrics: Vec<(Box<dyn AnyMetric>, usize)>,
+    states: Vec<Box<dyn AnyMetric>>,
+    label_sides: Vec<LabelSide>,
+    side_of_state: Vec<Option<usize>>,
+}
+
+impl Resolved {
+    fn new(ids: &[MetricId], defaults: &Defaults, catalogue: Catalogue<'_>) -> Result<Self> {
         let mut metrics: Vec<(Box<dyn AnyMetric>, usize)> = Vec::new();
         let mut states: Vec<Box<dyn AnyMetric>> = Vec::new();
-        for id in &asked.metrics {
-            let metric = catalogue(id, &defaults).map_err(|error| error.at("metrics"))?;
+        for id in ids {
+            let metric = catalogue(id, defaults).map_err(|error| error.at("metrics"))?;
             if metrics.iter().any(|(other, _)| other.id() == metric.id()) {
                 return Err(
                     Error::usage("each metric once", format!("`{}` twice", metric.id()), "leave one out").at("metrics")
@@ -157,7 +169,7 @@ impl Plan {
             let name = metric.state_name();
             let place = states.iter().position(|state| state.state_name() == name);
             if place.is_none() {
-                states.push(catalogue(id, &defaults)?);
+                states.push(catalogue(id, defaults)?);
             }
             metrics.push((metric, place.unwrap_or(states.len() - 1)));
         }
@@ -173,6 +185,22 @@ impl Plan {
                 })
             }));
         }
+        Ok(Self { metrics, states, label_sides, side_of_state })
+    }
+}
+
+impl Plan {
+    /// Resolves what is asked. Without a model the scores are columns; see [`ColumnScores`].
+    pub fn new(
+        asked: &Specification,
+        source: &dyn Source,
+        model: &dyn Model,
+        catalogue: Catalogue<'_>,
+    ) -> Result<Self> {
+        let mut requests = Requests::default();
+        let defaults = asked.defaults();
+        let Resolved { metrics, states, label_sides, side_of_state } =
+            Resolved::new(&asked.metrics, &defaults, catalogue)?;
         if metrics.is_empty() {
             return Err(Error::usage("one metric or more", "none", "write for example `metrics: [roc_auc, log_loss]`"));
         }
@@ -257,6 +285,8 @@ impl Plan {
             item,
             interval: asked.interval,
             unranked: asked.unranked,
+            metric_ids: asked.metrics.clone(),
+            defaults,
             slices,
             experiments,
             on_invalid: asked.on_invalid,
@@ -267,6 +297,11 @@ impl Plan {
     /// Whether a metric is defined on whole segments.
     pub fn needs_whole_segments(&self) -> bool {
         self.metrics.iter().any(|(metric, _)| metric.profile().layout == Layout::Segments)
+    }
+
+    /// Whether an experiment depends on the places of rows among all evaluated rows.
+    pub(crate) fn needs_ordinals(&self) -> bool {
+        self.experiments.iter().any(|experiment| matches!(experiment.change, Change::Permute { .. }))
     }
 
     /// The states as a partial reads and writes them.

@@ -16,6 +16,9 @@ use crate::plan::Plan;
 pub trait TableSink: Send {
     /// Writes a batch with the columns of the table.
     fn write(&mut self, batch: &RecordBatch) -> Result<()>;
+
+    /// All buckets before this one have been written.
+    fn written(&mut self, next: u64) -> Result<()>;
 }
 
 /// The columns of the predictions: what is carried over, `experiment`, and one score per head, named by the head.
@@ -70,9 +73,9 @@ struct Waiting<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    /// `window` is how many buckets may be under way before the oldest is written.
-    pub(crate) fn new(sink: &'a mut dyn TableSink, window: u64) -> Self {
-        let state = Waiting { sink, next: 0, batches: BTreeMap::new(), stopped: false };
+    /// `next` is the first bucket to write, `window` how many buckets may be under way before the oldest is written.
+    pub(crate) fn new(sink: &'a mut dyn TableSink, next: u64, window: u64) -> Self {
+        let state = Waiting { sink, next, batches: BTreeMap::new(), stopped: false };
         Self { state: Mutex::new(state), written: Condvar::new(), window }
     }
 
@@ -83,14 +86,29 @@ impl<'a> Ordered<'a> {
         drop(self.written.wait_while(state, far));
     }
 
-    /// Takes the batches of a bucket and writes all that are in order.
+    /// The first bucket that is not written.
+    pub(crate) fn written(&self) -> u64 {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).next
+    }
+
+    /// Whether a bucket was written by an earlier run.
+    pub(crate) fn has_written(&self, index: u64) -> bool {
+        index < self.written()
+    }
+
+    /// Takes the batches of a bucket and writes all that are in order. Those of a bucket that is written already are not
+    /// needed.
     pub(crate) fn put(&self, index: u64, batches: Vec<RecordBatch>) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if index < state.next {
+            return Ok(());
+        }
         state.batches.insert(index, batches);
         let state = &mut *state;
         while let Some(batches) = state.batches.remove(&state.next) {
             batches.iter().try_for_each(|batch| state.sink.write(batch))?;
             state.next += 1;
+            state.sink.written(state.next)?;
         }
         self.written.notify_all();
         Ok(())

@@ -73,7 +73,7 @@ pub(crate) struct RowFacts {
 
 impl RowFacts {
     pub(crate) fn new(plan: &Plan, needs: Needs, bucket: &Bucket, source: &dyn Source) -> Result<Self> {
-        let identities = if needs.identities { bucket.identities() } else { Vec::new() };
+        let identities = if needs.identities { bucket.places.iter().collect() } else { Vec::new() };
         let mut facts = Self { items: Vec::new(), identities };
         let wanted = needs.items || needs.distinct_items;
         let Some(array) = plan.item.filter(|_| wanted).and_then(|item| bucket.columns.get(item)) else {

@@ -66,6 +66,8 @@ pub(crate) struct File {
     /// The hash of a footer, which changes with what it describes.
     footer: Option<String>,
     inferred: OnceLock<Inferred>,
+    /// The number of rows, once they have been read to the end.
+    counted: OnceLock<u64>,
 }
 
 /// For each column of a text file the type that all of its values have, where there is one.
@@ -126,6 +128,7 @@ impl File {
             modified,
             footer: summary.hash,
             inferred,
+            counted: OnceLock::new(),
         })
     }
 
@@ -199,6 +202,16 @@ impl File {
             Format::Parquet => Some(self.row_group_ends.last().copied().unwrap_or(0)),
             _ => None,
         }
+    }
+
+    /// Notes the number of rows, when the file has been read to its end.
+    pub(crate) fn counted(&self, rows: u64) {
+        self.counted.get_or_init(|| rows);
+    }
+
+    /// The number of rows, where the metadata tell it or the file has been read.
+    pub(crate) fn known_rows(&self) -> Option<u64> {
+        self.row_count().or_else(|| self.counted.get().copied())
     }
 
     /// The row group of a row.

@@ -51,6 +51,8 @@ mod read;
 
 mod explode;
 
+mod cluster;
+
 mod scan;
 
 mod source;
@@ -62,4 +64,4 @@ mod write;
 pub use options::{Expected, SourceOptions};
 pub use source::{FileSource, open};
 pub use trec::{TrecOptions, TrecSource, TrecTopics, open_trec};
-pub use write::ParquetFile;
+pub use write::{ParquetFile, each_batch};

@@ -6,6 +6,7 @@
 //! The filter comes as early as it can, so that a derived column need not have a value for rows that are left out.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray};
@@ -43,6 +44,8 @@ pub(crate) struct ScanPlan {
     filter: Option<Step>,
     late: Vec<Step>,
     outputs: Vec<Output>,
+    /// The places of the rows that are asked for.
+    pub(crate) places: Range<u64>,
 }
 
 /// What is left of a batch.
@@ -122,7 +125,7 @@ impl ScanPlan {
         let filter = filter.map(&step).transpose()?;
         let (early, late) = (steps(&early)?, steps(&late)?);
         drop(places);
-        Ok(Self { stored, lists, early, filter, late, outputs })
+        Ok(Self { stored, lists, early, filter, late, outputs, places: scan.places.clone() })
     }
 
     /// Computes the requests from the stored columns of a batch.

@@ -2,13 +2,14 @@
 //! formats go through the readers of Arrow below it: DataFusion holds a whole remote Arrow file in memory, and ends without a
 //! word after the first member of a compressed stream that has several.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, LargeStringArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use datafusion::common::DataFusionError;
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::parquet::DefaultParquetFileReaderFactory;
+use datafusion::datasource::physical_plan::parquet::{DefaultParquetFileReaderFactory, ParquetAccessPlan};
 use datafusion::datasource::physical_plan::{FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::SendableRecordBatchStream;
@@ -65,14 +66,17 @@ pub(crate) struct FileReader {
     input: Input,
     origins: Vec<Origin>,
     columns: Vec<(String, DataType)>,
+    first_row: u64,
 }
 
-/// Begins to read columns of a file, each to be delivered in the given type.
+/// Begins to read columns of a file, each to be delivered in the given type. Of the wanted rows none is left out; others may
+/// come with them.
 pub(crate) fn read(
     context: &SessionContext,
     file: &File,
     declared: &DeclaredTypes,
     columns: &[(String, DataType)],
+    wanted: &Range<u64>,
 ) -> Result<FileReader> {
     let mut projection = Vec::new();
     let mut origins = Vec::new();
@@ -100,13 +104,15 @@ pub(crate) fn read(
     }
     let batch_rows = batch_rows(file, &projection);
     let schema = Arc::new(Schema::new(fields));
+    let (groups, first_row) = row_groups(file, wanted);
     let input = match file.format {
         Format::Parquet => Input::DataFusion(
-            parquet(context, file, schema, projection, batch_rows).map_err(|reason| unreadable(file, &reason))?,
+            parquet(context, file, schema, projection, batch_rows, groups)
+                .map_err(|reason| unreadable(file, &reason))?,
         ),
         _ => Input::Arrow(Box::new(ArrowInput::open(file, schema, projection, batch_rows)?)),
     };
-    Ok(FileReader { input, origins, columns: columns.to_vec() })
+    Ok(FileReader { input, origins, columns: columns.to_vec(), first_row })
 }
 
 impl ArrowInput {
@@ -169,6 +175,7 @@ fn parquet(
     schema: Arc<Schema>,
     projection: Vec<usize>,
     batch_rows: usize,
+    groups: Option<ParquetAccessPlan>,
 ) -> std::result::Result<SendableRecordBatchStream, DataFusionError> {
     let mut source = ParquetSource::new(schema).with_enable_page_index(false);
     let mut location = PartitionedFile::new(String::new(), file.size);
@@ -184,12 +191,29 @@ fn parquet(
             source = source.with_parquet_file_reader_factory(factory).with_metadata_size_hint(FOOTER_BYTES);
         }
     }
+    if let Some(groups) = groups {
+        location = location.with_extension(groups);
+    }
     let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
         .with_file(location)
         .with_batch_size(Some(batch_rows))
         .with_projection_indices(Some(projection))?
         .build();
     DataSourceExec::from_data_source(config).execute(0, context.task_ctx())
+}
+
+/// Which row groups to read for the wanted rows, if not all, and the number of their first row.
+fn row_groups(file: &File, wanted: &Range<u64>) -> (Option<ParquetAccessPlan>, u64) {
+    let ends = &file.row_group_ends;
+    let first = ends.partition_point(|end| *end <= wanted.start);
+    let last = ends.partition_point(|end| *end < wanted.end);
+    if first == 0 && last + 1 >= ends.len() {
+        return (None, 0);
+    }
+    let mut groups = ParquetAccessPlan::new_none(ends.len());
+    (first..=last).filter(|group| *group < ends.len()).for_each(|group| groups.scan(group));
+    let first_row = first.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+    (Some(groups), first_row)
 }
 
 fn external(reason: &dyn std::error::Error) -> DataFusionError {
@@ -204,6 +228,11 @@ fn batch_rows(file: &File, projection: &[usize]) -> usize {
 }
 
 impl FileReader {
+    /// The number of the first row that comes.
+    pub(crate) fn first_row(&self) -> u64 {
+        self.first_row
+    }
+
     /// The next columns with their number of rows, after the last ones none.
     pub(crate) async fn next(&mut self, file: &File) -> Option<Result<(Vec<ArrayRef>, usize)>> {
         let batch = match &mut self.input {

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray};
 use datafusion::prelude::SessionContext;
 use fuseval_core::nearest::listed;
+use fuseval_core::source::Numbers;
 use fuseval_core::{Error, Result, Rows};
+use futures::StreamExt;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 
+use crate::cluster::Clustering;
 use crate::columns::Columns;
 use crate::explode::Lists;
 use crate::file::File;
@@ -29,7 +32,7 @@ enum Message {
 /// The rows of a scan. Blocks on the next batch, so it belongs outside of asynchronous code.
 pub(crate) struct RowsIterator {
     messages: Receiver<Message>,
-    task: JoinHandle<()>,
+    tasks: Vec<JoinHandle<()>>,
     is_over: bool,
     /// Keeps the reading thread alive when the source is dropped first.
     _reading: Arc<Reading>,
@@ -41,12 +44,13 @@ pub(crate) fn scan(
     context: SessionContext,
     columns: Arc<Columns>,
     plan: ScanPlan,
+    clustering: Option<Clustering>,
 ) -> Result<RowsIterator> {
     let Some(handle) = reading.handle() else {
         return Err(Error::defect("a thread that reads ahead", "none"));
     };
     let (sender, messages) = channel(AHEAD);
-    let task = handle.spawn(async move {
+    let reader = handle.spawn(async move {
         let last = match read_all(&context, &columns, &plan, &sender).await {
             Ok(()) => Message::End,
             Err(error) => Message::Failed(error),
@@ -54,7 +58,49 @@ pub(crate) fn scan(
         // Nobody listens any more when the iterator was dropped half-way; that is no error.
         let _ = sender.send(last).await;
     });
-    Ok(RowsIterator { messages, task, is_over: false, _reading: Arc::clone(reading) })
+    let (messages, tasks) = match clustering {
+        None => (messages, vec![reader]),
+        Some(clustering) => {
+            let (sender, sorted) = channel(AHEAD);
+            (sorted, vec![reader, handle.spawn(sort(clustering, messages, sender))])
+        }
+    };
+    Ok(RowsIterator { messages, tasks, is_over: false, _reading: Arc::clone(reading) })
+}
+
+/// Takes rows in logical order and sends them by key.
+async fn sort(clustering: Clustering, messages: Receiver<Message>, sender: Sender<Message>) {
+    let clustering = Arc::new(clustering);
+    let taking = Arc::clone(&clustering);
+    let batches = futures::stream::unfold(Some((messages, 0)), move |state| {
+        let taking = Arc::clone(&taking);
+        async move {
+            let (mut messages, ordinal) = state?;
+            match messages.recv().await {
+                Some(Message::Rows(rows)) => {
+                    let next = ordinal + rows.len() as u64;
+                    Some((taking.batch(*rows, ordinal), Some((messages, next))))
+                }
+                Some(Message::Failed(error)) => Some((Err(error), None)),
+                Some(Message::End) => None,
+                None => Some((Err(Error::defect("rows, or the end of them", "a reading task that stopped")), None)),
+            }
+        }
+    });
+    let last = match clustering.sorted(batches) {
+        Err(error) => Message::Failed(error),
+        Ok(mut sorted) => loop {
+            let rows = match sorted.next().await {
+                None => break Message::End,
+                Some(Err(error)) => break Message::Failed(error),
+                Some(Ok(rows)) => rows,
+            };
+            if sender.send(Message::Rows(Box::new(rows))).await.is_err() {
+                return;
+            }
+        },
+    };
+    let _ = sender.send(last).await;
 }
 
 async fn read_all(
@@ -64,29 +110,53 @@ async fn read_all(
     sender: &Sender<Message>,
 ) -> Result<()> {
     let mut file_start = 0;
-    for (position, file) in columns.table.files.iter().enumerate() {
+    for file in &columns.table.files {
+        if file_start >= plan.places.end {
+            break;
+        }
         file.check_unchanged()?;
+        if let Some(rows) = file.row_count()
+            && file_start + rows <= plan.places.start
+        {
+            file_start += rows;
+            continue;
+        }
         let declared = &columns.table.declared;
-        let mut reader = read(context, file, declared, &plan.stored).map_err(|error| error.at(file.shown.clone()))?;
-        let mut row = 0;
+        let wanted = plan.places.start.saturating_sub(file_start)..plan.places.end - file_start;
+        let mut reader =
+            read(context, file, declared, &plan.stored, &wanted).map_err(|error| error.at(file.shown.clone()))?;
+        let mut row = reader.first_row();
+        let mut is_whole = true;
         while let Some(batch) = reader.next(file).await {
             let (stored, rows) = batch.map_err(|error| error.at(whereabouts(file, row)))?;
             for run in runs(plan, file, stored, rows, row)? {
                 let run = run?;
-                let rows = run.row_numbers.len();
-                let selection = plan.apply(run.columns, rows).map_err(|error| error.at(whereabouts(file, row)))?;
-                let row_numbers = kept(run.row_numbers, selection.kept.as_ref());
-                if row_numbers.is_empty() {
+                let places = run.rows.shifted(file_start);
+                let selection =
+                    plan.apply(run.columns, places.len()).map_err(|error| error.at(whereabouts(file, row)))?;
+                let places = kept(places, selection.kept.as_ref());
+                let rows = Rows { columns: selection.columns, places, ordinals: None }.at(&plan.places);
+                if rows.is_empty() {
                     continue;
                 }
-                let rows = Rows { columns: selection.columns, file: position, row_numbers, file_start };
                 if sender.send(Message::Rows(Box::new(rows))).await.is_err() {
                     return Ok(());
                 }
             }
             row += rows as u64;
+            if row >= wanted.end {
+                is_whole = false;
+                break;
+            }
         }
-        file_start += row;
+        match file.row_count() {
+            Some(rows) => file_start += rows,
+            None if is_whole => {
+                file.counted(row);
+                file_start += row;
+            }
+            None => break,
+        }
     }
     Ok(())
 }
@@ -94,7 +164,7 @@ async fn read_all(
 /// Stored columns with the numbers of their rows in the file.
 struct Run {
     columns: Vec<ArrayRef>,
-    row_numbers: Vec<u64>,
+    rows: Numbers,
 }
 
 /// The batch that begins with row `first`: as it is, or its lists as rows, each with the number of the row of its list.
@@ -106,7 +176,7 @@ fn runs<'a>(
     first: u64,
 ) -> Result<Box<dyn Iterator<Item = Result<Run>> + Send + 'a>> {
     if plan.lists.is_empty() {
-        let run = Run { columns, row_numbers: (first..first + rows as u64).collect() };
+        let run = Run { columns, rows: Numbers::Range(first..first + rows as u64) };
         return Ok(Box::new(std::iter::once(Ok(run))));
     }
     let lists = Lists::new(columns, &plan.lists, rows)?.map_err(|uneven| {
@@ -125,7 +195,8 @@ fn runs<'a>(
     })?;
     Ok(Box::new(lists.map(move |run| {
         let run = run?;
-        Ok(Run { columns: run.columns, row_numbers: run.origins.iter().map(|row| first + row).collect() })
+        let rows = run.origins.iter().map(|row| first + row).collect::<Vec<_>>().into();
+        Ok(Run { columns: run.columns, rows })
     })))
 }
 
@@ -138,10 +209,10 @@ fn whereabouts(file: &File, row: u64) -> String {
 }
 
 /// The numbers of the rows that are left.
-fn kept(row_numbers: Vec<u64>, kept: Option<&BooleanArray>) -> Vec<u64> {
+fn kept(rows: Numbers, kept: Option<&BooleanArray>) -> Numbers {
     match kept {
-        None => row_numbers,
-        Some(kept) => kept.values().set_indices().filter_map(|index| row_numbers.get(index).copied()).collect(),
+        None => rows,
+        Some(kept) => kept.values().set_indices().map(|row| rows.get(row)).collect::<Vec<_>>().into(),
     }
 }
 
@@ -165,6 +236,6 @@ impl Iterator for RowsIterator {
 
 impl Drop for RowsIterator {
     fn drop(&mut self) {
-        self.task.abort();
+        self.tasks.iter().for_each(JoinHandle::abort);
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use arrow_schema::DataType;
-use fuseval_core::source::FileIdentity;
+use fuseval_core::source::{FileIdentity, Request};
 use fuseval_core::{Result, Rows, Scan, Source};
 
+use crate::cluster::Clustering;
 use crate::columns::Columns;
 use crate::expect::check;
 use crate::expression::Expression;
@@ -73,13 +74,38 @@ impl Source for FileSource {
         if table.explode.is_empty() { table.files.iter().map(|file| file.row_count()).sum() } else { None }
     }
 
-    fn row_group(&self, file: usize, row_number: u64) -> Option<u64> {
-        self.columns.table.files.get(file)?.row_group(row_number)
-    }
-
     fn scan(&self, request: &Scan) -> Result<Box<dyn Iterator<Item = Result<Rows>> + Send>> {
         let context = self.session.context().clone();
         let plan = ScanPlan::new(request, self.filter.as_ref(), &self.columns, || context.clone())?;
-        Ok(Box::new(scan(&self.session.reading, context, Arc::clone(&self.columns), plan)?))
+        let clustering = match &request.cluster {
+            None => None,
+            Some(cluster) => {
+                let kind = |request: &Request| match request {
+                    Request::Column(name) => self.columns.column_type(name),
+                    Request::Predicate(_) => Ok(DataType::Boolean),
+                };
+                let types = request.requests.iter().map(kind).collect::<Result<Vec<_>>>()?;
+                Some(Clustering::new(cluster.clone(), &types))
+            }
+        };
+        Ok(Box::new(scan(&self.session.reading, context, Arc::clone(&self.columns), plan, clustering)?))
+    }
+    /// The file, its row group if it has them, and the row in the file.
+    fn place(&self, place: u64) -> String {
+        let mut row = place;
+        let mut files = self.columns.table.files.iter().peekable();
+        while let Some(file) = files.next() {
+            // The rows of a file that has not been read to its end are not known: the place is in it.
+            match file.known_rows() {
+                Some(rows) if row >= rows && files.peek().is_some() => row -= rows,
+                _ => {
+                    return match file.row_group(row) {
+                        Some(group) => format!("{}: row group {group}, row {row}", file.shown),
+                        None => format!("{}: row {row}", file.shown),
+                    };
+                }
+            }
+        }
+        format!("row {place}")
     }
 }

@@ -159,10 +159,6 @@ impl Source for TrecSource {
         Some(self.places.len() as u64)
     }
 
-    fn row_group(&self, _file: usize, _row_number: u64) -> Option<u64> {
-        None
-    }
-
     fn scan(&self, scan: &Scan) -> Result<Box<dyn Iterator<Item = Result<Rows>> + Send>> {
         let places: Vec<usize> = scan
             .requests
@@ -173,17 +169,18 @@ impl Source for TrecSource {
             })
             .collect::<Result<_>>()?;
         let chunks = Arc::clone(&self.chunks);
-        let numbers = 0..chunks.len();
-        Ok(Box::new(numbers.filter_map(move |number| chunks.get(number).map(|chunk| Ok(chunk.rows(&places))))))
+        let (numbers, within) = (0..chunks.len(), scan.places.clone());
+        // The rows of a topic are next to each other as they are, so a scan by key has nothing to bring together.
+        let rows = numbers.filter_map(move |number| chunks.get(number).map(|chunk| chunk.rows(&places).at(&within)));
+        Ok(Box::new(rows.filter(|rows| !rows.is_empty()).map(Ok)))
     }
 
     /// The line of the run file, or of the qrels file for a document that was not retrieved.
-    fn place(&self, _file: usize, row_number: u64) -> String {
-        let place = usize::try_from(row_number).ok().and_then(|row| self.places.get(row));
-        match place {
+    fn place(&self, place: u64) -> String {
+        match usize::try_from(place).ok().and_then(|row| self.places.get(row)) {
             Some(Place::Run(line)) => format!("{}: line {line}", self.options.run),
             Some(Place::Qrels(line)) => format!("{}: line {line}", self.options.qrels),
-            None => format!("{}: row {row_number}", self.files.concat()),
+            None => format!("{}: row {place}", self.files.concat()),
         }
     }
 }

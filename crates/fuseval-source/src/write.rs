@@ -7,6 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use fuseval_core::{Error, Result};
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
@@ -53,6 +54,14 @@ impl ParquetFile {
         }
     }
 
+    /// Ends the row group that rows were added to.
+    pub fn end_row_group(&mut self) -> Result<()> {
+        match &mut self.writer {
+            Some(writer) => writer.flush().map_err(|reason| unwritable(&self.path, &reason)),
+            None => Err(Error::defect("a file that is open for writing", "a closed one")),
+        }
+    }
+
     /// Completes the file and gives it its name.
     pub fn finish(mut self) -> Result<()> {
         let Some(writer) = self.writer.take() else {
@@ -62,6 +71,20 @@ impl ParquetFile {
         file.sync_all().map_err(|reason| unwritable(&self.path, &reason))?;
         std::fs::rename(&self.temporary, &self.path).map_err(|reason| unwritable(&self.path, &reason))
     }
+}
+
+/// Reads a Parquet file that was written here, batch by batch.
+pub fn each_batch(path: &Path, mut f: impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+    let unreadable = |reason: &dyn std::fmt::Display| {
+        let help = "start the run anew";
+        Error::data("a readable Parquet file", format!("`{reason}`"), help).at(path.display().to_string())
+    };
+    let file = File::open(path).map_err(|reason| unreadable(&reason))?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(ParquetRecordBatchReaderBuilder::build);
+    for batch in reader.map_err(|reason| unreadable(&reason))? {
+        f(&batch.map_err(|reason| unreadable(&reason))?)?;
+    }
+    Ok(())
 }
 
 impl Drop for ParquetFile {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt64Array};
 use arrow_schema::DataType;
 use fuseval_core::scorer::{Input, Output, OutputColumn};
-use fuseval_core::source::{FileIdentity, Request, no_such_column};
+use fuseval_core::source::{FileIdentity, Numbers, Request, no_such_column};
 use fuseval_core::tensor::Values;
 use fuseval_core::{Element, Error, Model, Result, Rows, Scan, Scorer, Source, Tensor};
 
@@ -63,8 +63,8 @@ impl Source for MemorySource {
         self.columns.first().map(|(_, array)| array.len() as u64)
     }
 
-    fn row_group(&self, _file: usize, _row_number: u64) -> Option<u64> {
-        None
+    fn place(&self, place: u64) -> String {
+        format!("memory: row {place}")
     }
 
     fn scan(&self, scan: &Scan) -> Result<Box<dyn Iterator<Item = Result<Rows>> + Send>> {
@@ -79,19 +79,20 @@ impl Source for MemorySource {
             });
         }
         let rows = self.row_count().unwrap_or_default() as usize;
-        let (batch, fails_after) = (self.batch, self.fails_after);
-        Ok(Box::new((0..rows).step_by(batch).enumerate().map(move |(place, start)| {
+        let (batch, fails_after, places) = (self.batch, self.fails_after, scan.places.clone());
+        let all = (0..rows).step_by(batch).enumerate().map(move |(place, start)| {
             if fails_after.is_some_and(|limit| place >= limit) {
                 return Err(Error::data("a batch", "a broken disk", "mend it"));
             }
             let len = batch.min(rows - start);
             Ok(Rows {
                 columns: arrays.iter().map(|array| array.slice(start, len)).collect(),
-                file: 0,
-                row_numbers: (start as u64..(start + len) as u64).collect(),
-                file_start: 0,
-            })
-        })))
+                places: Numbers::Range(start as u64..(start + len) as u64),
+                ordinals: None,
+            }
+            .at(&places))
+        });
+        Ok(Box::new(all.filter(|rows| !rows.as_ref().is_ok_and(Rows::is_empty))))
     }
 }
 

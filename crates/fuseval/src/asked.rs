@@ -22,7 +22,6 @@ pub(crate) fn refuse_not_yet(run_file: &RunFile) -> Result<()> {
     let keys = [
         ("gates", run_file.gates.is_some()),
         ("data.row_key", !data.row_key.is_empty()),
-        ("data.clustered", data.clustered.is_some()),
         ("model as a list", matches!(run_file.model, Some(ModelEntry::Many(_)))),
     ];
     match keys.iter().find(|(_, given)| *given) {

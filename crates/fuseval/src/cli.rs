@@ -1,5 +1,6 @@
 //! The command line, for the binary and for whoever else wants to be it. Only this module prints.
 
+mod interrupt;
 mod progress;
 mod score;
 
@@ -11,8 +12,9 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use progress::Bar;
 
+use crate::figures::{counted, grouped};
 use crate::table_file::STANDARD_OUTPUT;
-use crate::{Error, ErrorKind, Evaluation, Format, Options, Result, RunDirectory, RunFile};
+use crate::{BucketOptions, Error, ErrorKind, Evaluation, Format, Options, Result, RunDirectory, RunFile};
 
 /// One-pass evaluation of ranking and recommendation models.
 #[derive(Debug, Parser)]
@@ -28,6 +30,10 @@ enum Command {
     Run(RunArguments),
     /// Evaluate scores that are already columns of a file
     Score(Box<score::ScoreArguments>),
+    /// Write a copy of a data set in which the rows of each segment stand together, one bucket per row group
+    Bucket(BucketArguments),
+    /// Merge the partials that shards wrote (`--shard I/N --partials DIR`), and report
+    Merge(MergeArguments),
     /// List the metrics, or explain one: definition, options, defaults, undefined cases, sources
     Metrics {
         /// The metric to explain
@@ -39,10 +45,55 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct RunArguments {
-    /// The run file (YAML)
-    file: PathBuf,
+    /// The run file (YAML); may be left out to go on with a run: `--resume DIR`
+    #[arg(required_unless_present = "resume")]
+    file: Option<PathBuf>,
     #[command(flatten)]
     common: Common,
+}
+
+#[derive(Debug, Args)]
+struct BucketArguments {
+    /// Files, directories, globs and URLs
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<String>,
+    /// The columns of the segment key; takes commas and may be repeated
+    #[arg(long, required = true, value_delimiter = ',', value_name = "COLUMN")]
+    by: Vec<String>,
+    /// A directory that is new or empty
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// A SQL predicate: other rows are left out
+    #[arg(long, value_name = "SQL")]
+    filter: Option<String>,
+    /// Rows from which a bucket is cut at the next segment border [default: 65536]
+    #[arg(long, value_parser = positive)]
+    bucket_rows: Option<usize>,
+    /// The memory that may be used, for example 4GiB [default: half of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = crate::memory::size)]
+    memory: Option<u64>,
+    /// No progress and no messages, only errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Debug, Args)]
+struct MergeArguments {
+    /// The files of all shards
+    #[arg(required = true, value_name = "PARTIAL")]
+    partials: Vec<PathBuf>,
+    /// Write the results into a run directory too
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// How to print the results
+    #[arg(long, value_enum, default_value = "table")]
+    format: FormatWord,
+    /// Worker threads [default: all cores]
+    #[arg(long, value_parser = threads)]
+    threads: Option<usize>,
+    /// No messages, only results and errors
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 /// Options of `run` and `score`.
@@ -57,9 +108,21 @@ struct Common {
     /// Rows from which a bucket is cut at the next segment border [default: 8192]
     #[arg(long, value_parser = positive)]
     bucket_rows: Option<usize>,
+    /// The memory that may be used, for example 4GiB [default: half of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = crate::memory::size)]
+    memory: Option<u64>,
     /// The seed of experiments that have none of their own
     #[arg(long)]
     seed: Option<u64>,
+    /// Go on with the run in DIR, where it was stopped or killed; begin one where there is none
+    #[arg(long, value_name = "DIR")]
+    resume: Option<PathBuf>,
+    /// Evaluate only part I of N of the data, I from 0, and write its states into the folder of `--partials`
+    #[arg(long, value_name = "I/N", value_parser = shard, requires = "partials")]
+    shard: Option<(u64, u64)>,
+    /// Where the states of a shard go; `fuseval merge DIR/*` puts them together
+    #[arg(long, value_name = "DIR", requires = "shard")]
+    partials: Option<PathBuf>,
     /// Set any key of the run file, for example `output.predictions=true`; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -90,16 +153,88 @@ enum FormatWord {
     Markdown,
 }
 
+impl FormatWord {
+    fn format(self) -> Format {
+        match self {
+            Self::Table => Format::Table,
+            Self::Json => Format::Json,
+            Self::Csv => Format::Csv,
+            Self::Markdown => Format::Markdown,
+        }
+    }
+}
+
 impl Common {
     fn options(&self) -> Options {
         let default = Options::default();
         Options {
             threads: self.threads.unwrap_or(default.threads),
             bucket_rows: self.bucket_rows.unwrap_or(default.bucket_rows),
+            memory: self.memory,
             onnxruntime: self.onnxruntime.clone(),
             predictions: None,
             segments: self.per_segment.clone(),
+            shard: self.shard.unwrap_or(default.shard),
+            stop: None,
         }
+    }
+
+    /// The options of a run that Ctrl-C stops cleanly.
+    fn stoppable(&self) -> Options {
+        Options { stop: Some(interrupt::flag()), ..self.options() }
+    }
+
+    /// Evaluates a run file as the arguments say, and prints.
+    fn evaluate(&self, run_file: &RunFile, is_run: bool) -> Result<()> {
+        if self.explain {
+            return print(&crate::explain(run_file, &self.options())?);
+        }
+        let bar = Bar::new(self.quiet);
+        if let (Some(_), Some(folder)) = (self.shard, &self.partials) {
+            let path = crate::write_shard(run_file, &self.stoppable(), folder, self.resume.is_some(), &bar)?;
+            if !self.quiet {
+                say(&format!("partial: {}", path.display()));
+            }
+            return Ok(());
+        }
+        let directory = match &self.resume {
+            Some(place) => Some(RunDirectory::resume(place)?),
+            None if is_run => Some(RunDirectory::new(run_file)?),
+            None => None,
+        };
+        let Some(directory) = directory else {
+            return self.print(&crate::evaluate_with(run_file, &self.options(), &bar)?);
+        };
+        let place = directory.place().to_path_buf();
+        let evaluation = directory.evaluate(run_file, &self.stoppable(), &bar).inspect_err(|error| {
+            if let Some(kept) = crate::run_directory::how_to_go_on(&place, error) {
+                say(&format!(" note: {kept}"));
+            }
+        })?;
+        self.print(&evaluation)?;
+        if !self.quiet {
+            say(&evaluation.summary());
+            say(&format!("results: {}", RunDirectory::results(&place).display()));
+        }
+        Ok(())
+    }
+
+    /// Prints the result of the run in the directory of `--resume`, if it is done; whether it was.
+    fn print_stored(&self, run_file: Option<&RunFile>) -> Result<bool> {
+        let Some(place) = self.resume.as_ref().filter(|_| self.shard.is_none()) else { return Ok(false) };
+        let Some(evaluation) = RunDirectory::stored(place)? else { return Ok(false) };
+        if let Some(run_file) = run_file {
+            evaluation.refuse_other_plan(run_file).map_err(|error| error.at(place.display().to_string()))?;
+        }
+        match self.format {
+            // To the byte, the times of that run included.
+            FormatWord::Json => print(&RunDirectory::stored_json(place)?)?,
+            _ => self.print(&evaluation)?,
+        }
+        if !self.quiet {
+            say(&format!("the run is done; results: {}", RunDirectory::results(place).display()));
+        }
+        Ok(true)
     }
 
     /// The settings of `--set` and `--seed`.
@@ -109,13 +244,7 @@ impl Common {
     }
 
     fn print(&self, evaluation: &Evaluation) -> Result<()> {
-        let format = match self.format {
-            FormatWord::Table => Format::Table,
-            FormatWord::Json => Format::Json,
-            FormatWord::Csv => Format::Csv,
-            FormatWord::Markdown => Format::Markdown,
-        };
-        let text = evaluation.print(format);
+        let text = evaluation.print(self.format.format());
         if self.per_segment.as_deref().is_none_or(|path| path.as_os_str() != STANDARD_OUTPUT) {
             return print(&text);
         }
@@ -152,6 +281,12 @@ fn threads(text: &str) -> std::result::Result<usize, String> {
         .ok_or_else(|| format!("expected a whole number from 1 to {MOST_THREADS}"))
 }
 
+/// `I/N`, I from 0.
+fn shard(text: &str) -> std::result::Result<(u64, u64), String> {
+    let parts = text.split_once('/').and_then(|(shard, shards)| Some((shard.parse().ok()?, shards.parse().ok()?)));
+    parts.filter(|(shard, shards)| shard < shards).ok_or_else(|| "expected I/N with I from 0 to N − 1".to_string())
+}
+
 fn positive(text: &str) -> std::result::Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("expected a whole number from 1 on".to_string()),
@@ -173,6 +308,8 @@ pub fn main<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -
     let done = match command {
         Command::Run(arguments) => run(&arguments),
         Command::Score(arguments) => score::score(&arguments),
+        Command::Bucket(arguments) => bucket(&arguments),
+        Command::Merge(arguments) => merge(&arguments),
         Command::Metrics { name } => metrics(name.as_deref()),
         Command::Schema => schema(),
     };
@@ -191,24 +328,53 @@ pub fn main<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -
 
 fn run(arguments: &RunArguments) -> Result<()> {
     let common = &arguments.common;
-    let run_file = RunFile::read(&arguments.file, &common.settings())?;
-    if common.explain {
-        return print(&crate::explain(&run_file, &common.options())?);
+    let place = arguments.file.as_ref().map(|file| file.display().to_string());
+    let run_file = match (&arguments.file, &common.resume) {
+        (Some(file), _) => Some(RunFile::read(file, &common.settings())?),
+        (None, Some(directory)) => RunDirectory::begun(directory)?,
+        (None, None) => None,
+    };
+    if common.print_stored(run_file.as_ref())? {
+        return Ok(());
     }
-    let directory = RunDirectory::new(&run_file)?;
-    let mut options = common.options();
-    if run_file.output.predictions {
-        options.predictions = Some(directory.predictions());
-    }
-    let evaluation = crate::evaluate_with(&run_file, &options, &Bar::new(common.quiet)).map_err(|error| {
+    let Some(run_file) = run_file else {
+        let place = common.resume.as_ref().map(|place| place.display().to_string()).unwrap_or_default();
+        let help = "give the run file: `fuseval run FILE --resume DIR`";
+        return Err(Error::usage("a run that was begun", "none", help).at(place));
+    };
+    common.evaluate(&run_file, true).map_err(|error| match place {
         // What is wrong with the run file is shown at the run file.
-        if error.kind() == ErrorKind::Usage { error.at(arguments.file.display().to_string()) } else { error }
-    })?;
-    let place = directory.finish(&evaluation)?;
-    common.print(&evaluation)?;
-    if !common.quiet {
+        Some(place) if error.kind() == ErrorKind::Usage => error.at(place),
+        _ => error,
+    })
+}
+
+fn bucket(arguments: &BucketArguments) -> Result<()> {
+    let options = BucketOptions {
+        paths: arguments.sources.clone(),
+        by: arguments.by.clone(),
+        filter: arguments.filter.clone(),
+        rows: arguments.bucket_rows.unwrap_or(crate::BUCKET_ROWS),
+        memory: arguments.memory,
+    };
+    let done = crate::bucket(&options, &arguments.out, &Bar::new(arguments.quiet))?;
+    if !arguments.quiet {
+        let (rows, segments) = (grouped(done.rows), counted(done.segments as usize, "segment"));
+        let buckets = counted(done.buckets as usize, "bucket");
+        say(&format!("{rows} rows, {segments} in {buckets}: {}", arguments.out.display()));
+    }
+    Ok(())
+}
+
+fn merge(arguments: &MergeArguments) -> Result<()> {
+    let threads = arguments.threads.unwrap_or(Options::default().threads);
+    let evaluation = crate::merge(&arguments.partials, threads, arguments.output.as_deref())?;
+    print(&evaluation.print(arguments.format.format()))?;
+    if !arguments.quiet {
         say(&evaluation.summary());
-        say(&format!("results: {}", place.join("results.json").display()));
+        if let Some(place) = &arguments.output {
+            say(&format!("results: {}", RunDirectory::results(place).display()));
+        }
     }
     Ok(())
 }

@@ -12,13 +12,21 @@
 
 mod array_metrics;
 mod asked;
+mod bucket;
 mod evaluation;
 mod explanation;
 mod figures;
+mod fingerprint;
+mod ledger;
+mod memory;
+mod merge;
 mod notes;
+mod parted_table;
+mod partial_file;
 mod records;
 mod results;
 mod run_directory;
+mod shard;
 mod table;
 mod table_file;
 
@@ -27,9 +35,12 @@ pub mod cli;
 pub mod run_file;
 
 pub use array_metrics::evaluate_arrays;
+pub use bucket::{BUCKET_ROWS, BucketOptions, Bucketed, bucket};
 pub use evaluation::{Evaluation, Options, Progress, evaluate, evaluate_with, explain};
 pub use fuseval_core::{Error, ErrorKind, Result};
 pub use fuseval_engine::arrays;
+pub use merge::merge;
 pub use run_directory::RunDirectory;
 pub use run_file::RunFile;
+pub use shard::write_shard;
 pub use table::Format;

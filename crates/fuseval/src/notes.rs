@@ -46,6 +46,11 @@ impl Evaluation {
                 notes.push(format!("{}: {} invalid rows left out", self.head(row), grouped(row.dropped)));
             }
         }
+        for metric in self.order_dependent() {
+            notes.push(format!(
+                "{metric}: ties are taken in the order of the data, so another order may give another value"
+            ));
+        }
         notes.extend(self.note_on_intervals());
         if self.rows.iter().any(|row| row.experiment == 0 && matches!(row.value.outcome, Outcome::Curve(_))) {
             notes.push("points of curves: --format json".to_string());
@@ -55,6 +60,12 @@ impl Evaluation {
             notes.push(format!("feature {feature}: missing in {} rows", grouped(*rows)));
         }
         notes
+    }
+
+    /// The metrics whose values depend on the order of the data, by definition.
+    pub(crate) fn order_dependent(&self) -> Vec<String> {
+        let names = self.plan.metrics.iter().map(|(metric, _)| metric.id().to_string());
+        names.filter(|name| name.contains("ties=stable")).collect()
     }
 
     /// Topics that are in one of two TREC files.

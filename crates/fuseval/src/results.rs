@@ -74,8 +74,10 @@ impl Serialize for Evaluation {
                 "threads": facts.threads,
                 "backend": facts.backend,
                 "seed": facts.seed,
-                "resumed_buckets": 0,
+                "resumed_buckets": facts.resumed_buckets,
+                "clustered": facts.clustered,
                 "missing_features": missing,
+                "order_dependent": self.order_dependent(),
             }),
         )?;
         map.serialize_entry("results", &Rows(self))?;

@@ -1,93 +1,195 @@
-//! The run directory: written under a temporary name beside its place, and put there when it is complete.
+//! The run directory: while a run goes on, a folder `ledger` inside it; when it is done, the results, put in their place in one go.
+//!
+//! ```text
+//!   DIR/ledger/…            of a run that goes on, or was killed: see `ledger.rs`; and the results on their way
+//!   DIR/results.json        of a run that is done: always the last to get its name
+//!   DIR/results.parquet, DIR/run.partial, DIR/predictions.parquet
+//! ```
+//! The results of a former run stay until those of the new one are complete.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use fuseval_core::{Error, Result};
+use fuseval_core::{Error, ErrorKind, Result};
 
-use crate::{Evaluation, RunFile};
+use crate::evaluation::{Computed, compute, evaluated};
+use crate::ledger::Ledger;
+use crate::partial_file::sync_folder;
+use crate::{Evaluation, Options, Progress, RunFile};
 
 const RESULTS: &str = "results.json";
-/// Between the name of a run directory in the making and the number of the process that writes it.
-const WRITING: &str = ".writing-";
 const RECORDS: &str = "results.parquet";
 const PREDICTIONS: &str = "predictions.parquet";
+const PARTIAL: &str = "run.partial";
+const LEDGER: &str = "ledger";
 
-/// A run directory in the making. Dropped before [`RunDirectory::finish`], it leaves nothing behind.
+/// A run directory that this process works on, and no other.
 #[derive(Debug)]
 pub struct RunDirectory {
     place: PathBuf,
-    temporary: PathBuf,
-    /// The topmost folder above the place that was not there before.
+    resume: bool,
+    /// The topmost folder above the ledger that was not there before.
     made: Option<PathBuf>,
     finished: bool,
+    _lock: File,
+}
+
+/// A run on its way, as the evaluation sees it.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    /// The folder of its ledger.
+    pub(crate) folder: PathBuf,
+    /// Whether to go on with what is there.
+    pub(crate) resume: bool,
 }
 
 impl RunDirectory {
-    /// The run directory of a run file: `output.dir`, or `runs/NAME` beside the run file.
+    /// The run directory of a run file, for a run from the start: `output.dir`, or `runs/NAME` beside the run file.
     pub fn new(run_file: &RunFile) -> Result<Self> {
         let place = match &run_file.output.dir {
             Some(dir) => PathBuf::from(crate::asked::resolved(run_file, dir)),
             None => run_file.base.join("runs").join(&run_file.name),
         };
-        refuse_foreign(&place)?;
-        let name = place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let parent = place.parent().unwrap_or(Path::new("")).to_path_buf();
-        remove_left_over(&parent, &name);
-        let temporary = parent.join(format!("{name}{WRITING}{}", std::process::id()));
-        let made = first_missing(&parent);
-        std::fs::create_dir_all(&temporary).map_err(|error| unwritable(&place, &error))?;
-        Ok(Self { place, temporary, made, finished: false })
+        Self::open(&place, false)
     }
 
-    /// Where the directory will be.
+    /// A directory whose run goes on where it was stopped; a new run where nothing was begun.
+    pub fn resume(place: &Path) -> Result<Self> {
+        Self::open(place, true)
+    }
+
+    /// A directory for results alone.
+    pub(crate) fn fresh(place: &Path) -> Result<Self> {
+        Self::open(place, false)
+    }
+
+    fn open(place: &Path, resume: bool) -> Result<Self> {
+        refuse_foreign(place)?;
+        let folder = Ledger::folder(place);
+        let made = first_missing(&folder);
+        let lock = Ledger::lock(&folder)?;
+        Ok(Self { place: place.to_path_buf(), resume, made, finished: false, _lock: lock })
+    }
+
+    /// Where the directory is.
     pub fn place(&self) -> &Path {
         &self.place
     }
 
-    /// Where to write the predictions.
-    pub fn predictions(&self) -> PathBuf {
-        self.temporary.join(PREDICTIONS)
+    /// The result of a run that is done, if there is one and nothing newer was begun.
+    pub fn stored(place: &Path) -> Result<Option<Evaluation>> {
+        let is_done = place.join(RESULTS).exists() && place.join(PARTIAL).exists();
+        if !is_done || Ledger::find(&Ledger::folder(place))?.is_some() {
+            return Ok(None);
+        }
+        evaluated(crate::merge::states(&[place.join(PARTIAL)])?, 1).map(Some)
     }
 
-    /// Writes the results and puts the directory in its place, where a former run of fuseval gives way.
-    pub fn finish(mut self, evaluation: &Evaluation) -> Result<PathBuf> {
-        let results = self.temporary.join(RESULTS);
+    /// The stored `results.json`.
+    pub(crate) fn stored_json(place: &Path) -> Result<String> {
+        let path = place.join(RESULTS);
+        std::fs::read_to_string(&path).map_err(|error| unwritable(&path, &error))
+    }
+
+    /// The run file of a run that was begun and is not done.
+    pub fn begun(place: &Path) -> Result<Option<RunFile>> {
+        Ok(match Ledger::find(&Ledger::folder(place))? {
+            Some(found) => Some(found.header.run_file()?),
+            None => None,
+        })
+    }
+
+    /// Evaluates a run file in this directory. An error leaves what is done, if that is worth keeping.
+    pub fn evaluate(self, run_file: &RunFile, options: &Options, progress: &dyn Progress) -> Result<Evaluation> {
+        let folder = Ledger::folder(&self.place);
+        let mut options = options.clone();
+        if run_file.output.predictions {
+            options.predictions = Some(folder.join(PREDICTIONS));
+        }
+        let unfinished = Unfinished { folder, resume: self.resume };
+        let computed = compute(run_file, &options, Some(&unfinished), progress)?;
+        self.finish(computed, options.threads)
+    }
+
+    /// Writes the results and puts them in their place, where those of a former run give way.
+    pub(crate) fn finish(mut self, computed: Computed, threads: usize) -> Result<Evaluation> {
+        let folder = Ledger::folder(&self.place);
+        crate::partial_file::write(
+            &folder.join(PARTIAL),
+            &computed.description,
+            &[],
+            &computed.plan,
+            &computed.partial,
+        )?;
+        let evaluation = evaluated(computed, threads)?;
+        let results = folder.join(RESULTS);
         evaluation.write_json(&results).map_err(|error| unwritable(&results, &error))?;
-        evaluation.write_parquet(&self.temporary.join(RECORDS))?;
-        refuse_foreign(&self.place)?;
-        // The former result is moved aside, not removed, until the new one is in its place.
-        let aside = self.temporary.with_extension("former");
-        let had_former = self.place.exists();
-        if had_former {
-            std::fs::rename(&self.place, &aside).map_err(|error| unwritable(&self.place, &error))?;
+        evaluation.write_parquet(&folder.join(RECORDS))?;
+        for name in [RESULTS, RECORDS, PREDICTIONS, PARTIAL] {
+            let former = self.place.join(name);
+            if former.exists() {
+                std::fs::remove_file(&former).map_err(|error| unwritable(&former, &error))?;
+            }
         }
-        if let Err(error) = std::fs::rename(&self.temporary, &self.place) {
-            let _ = std::fs::rename(&aside, &self.place);
-            return Err(unwritable(&self.place, &error));
+        // The results come last: where they are, all is there.
+        for name in [RECORDS, PREDICTIONS, PARTIAL, RESULTS] {
+            let place = self.place.join(name);
+            if folder.join(name).exists() {
+                std::fs::rename(folder.join(name), &place).map_err(|error| unwritable(&place, &error))?;
+            }
         }
+        sync_folder(&self.place.join(RESULTS)).map_err(|error| unwritable(&self.place, &error))?;
         self.finished = true;
-        if had_former {
-            let _ = std::fs::remove_dir_all(&aside);
-        }
-        Ok(shown(&self.place))
+        std::fs::remove_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
+        Ok(evaluation)
+    }
+
+    /// Where the results are, as people want to read it.
+    pub fn results(place: &Path) -> PathBuf {
+        shown(place).join(RESULTS)
     }
 }
 
 impl Drop for RunDirectory {
     fn drop(&mut self) {
-        if !self.finished {
-            // Nothing is lost if this fails: the name says that it was not finished.
-            let _ = std::fs::remove_dir_all(&self.temporary);
-            // Folders above it go if they were made for it, and only while they are empty.
-            let mut folder = self.temporary.parent();
-            while let (Some(empty), Some(made)) = (folder, &self.made) {
-                if !empty.starts_with(made) || std::fs::remove_dir(empty).is_err() {
-                    break;
-                }
-                folder = empty.parent();
+        let folder = Ledger::folder(&self.place);
+        // A ledger that cannot be read is not ours to remove.
+        let has_work = Ledger::find(&folder).map_or(true, |found| found.is_some_and(|found| found.has_work()));
+        if self.finished || has_work {
+            return;
+        }
+        // Nothing is lost: nothing was done. Folders go if they were made for it, and only while they are empty.
+        let _ = std::fs::remove_dir_all(&folder);
+        let mut folder = Some(self.place.as_path());
+        while let (Some(empty), Some(made)) = (folder, &self.made) {
+            if !empty.starts_with(made) || std::fs::remove_dir(empty).is_err() {
+                break;
             }
+            folder = empty.parent();
         }
     }
+}
+
+impl Evaluation {
+    /// Refuses a run file whose plan is not the one of these results.
+    pub(crate) fn refuse_other_plan(&self, run_file: &RunFile) -> Result<()> {
+        let plan = crate::fingerprint::fingerprint(run_file)?;
+        if plan == self.fingerprint {
+            return Ok(());
+        }
+        Err(Error::partials(
+            format!("the plan that this run was done with, {}", self.fingerprint),
+            format!("another run file or model, {plan}"),
+            "leave `--resume` out to run it anew, or choose another directory",
+        ))
+    }
+}
+
+/// What to say where a run ended early and what it has done is kept.
+pub(crate) fn how_to_go_on(place: &Path, error: &Error) -> Option<String> {
+    let found = Ledger::find(&Ledger::folder(place)).ok()??;
+    let kept = found.has_work() && matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::Data | ErrorKind::Usage);
+    kept.then(|| format!("what was done is kept; go on with `--resume {}`", shown(place).display()))
 }
 
 /// A path as people want to read it: from the working directory where it lies below it, without detours.
@@ -106,25 +208,6 @@ fn first_missing(folder: &Path) -> Option<PathBuf> {
         .map(Path::to_path_buf)
 }
 
-/// Removes what killed runs into the same place have left beside it. Whether their processes are gone is known where the
-/// system lists its processes; elsewhere nothing is removed.
-fn remove_left_over(parent: &Path, name: &str) {
-    let processes = Path::new("/proc");
-    let Ok(entries) = std::fs::read_dir(if parent.as_os_str().is_empty() { Path::new(".") } else { parent }) else {
-        return;
-    };
-    if !processes.join("self").exists() {
-        return;
-    }
-    for entry in entries.flatten() {
-        let file_name = entry.file_name();
-        let process = file_name.to_str().and_then(|file_name| file_name.strip_prefix(name)?.strip_prefix(WRITING));
-        if process.is_some_and(|process| process.parse::<u32>().is_ok() && !processes.join(process).exists()) {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
 /// Refuses a directory with content that fuseval did not write.
 fn refuse_foreign(place: &Path) -> Result<()> {
     let wrong = |found: &str| {
@@ -140,10 +223,14 @@ fn refuse_foreign(place: &Path) -> Result<()> {
     }
     let Ok(entries) = std::fs::read_dir(place) else { return Ok(()) };
     let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
-    let ours = std::fs::read_to_string(place.join(RESULTS))
-        .is_ok_and(|text| text.trim_start().starts_with("{\n  \"fuseval\":"));
-    let known = names.iter().all(|name| [RESULTS, RECORDS, PREDICTIONS].iter().any(|ours| name == ours));
-    if names.is_empty() || (ours && known) {
+    let has_results = names.iter().any(|name| name == RESULTS);
+    let ours = !has_results
+        || std::fs::read_to_string(place.join(RESULTS))
+            .is_ok_and(|text| text.trim_start().starts_with("{\n  \"fuseval\":"));
+    let has_ledger = names.iter().any(|name| name == LEDGER);
+    let known =
+        names.iter().all(|name| [RESULTS, RECORDS, PREDICTIONS, PARTIAL, LEDGER].iter().any(|ours| name == ours));
+    if names.is_empty() || (known && ours && (has_results || has_ledger)) {
         return Ok(());
     }
     wrong("a directory with other files")

@@ -108,9 +108,10 @@ pub struct DataBlock {
     /// TREC files in the place of `path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trec: Option<TrecBlock>,
-    /// Not yet: whether segments are known to be whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clustered: Option<serde_json::Value>,
+    /// Whether the rows of a segment stand next to each other. `no`: they are brought together by the segment key; `yes`:
+    /// a segment that comes back is an error; `auto`: they are brought together where one comes back.
+    #[serde(default, skip_serializing_if = "ClusteredWord::is_auto")]
+    pub clustered: ClusteredWord,
     /// Files and partitions that must be there: a missing one is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<ExpectEntry>,
@@ -127,6 +128,25 @@ pub struct ExpectBlock {
     /// others.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub names: OneOrMany,
+}
+
+/// Whether the rows of a segment stand next to each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ClusteredWord {
+    /// That is found out.
+    #[default]
+    Auto,
+    /// They do.
+    Yes,
+    /// They do not.
+    No,
+}
+
+impl ClusteredWord {
+    fn is_auto(&self) -> bool {
+        *self == Self::Auto
+    }
 }
 
 /// TREC qrels and run: columns `topic`, `docno`, `relevance`, `judged` and `score`. Judged documents that were not retrieved

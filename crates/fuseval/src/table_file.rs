@@ -27,6 +27,16 @@ pub(crate) struct CsvFile {
 }
 
 impl TableFile {
+    /// Refuses a path whose format is not known, before anything is done.
+    pub(crate) fn check(path: &Path) -> Result<()> {
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        match extension.as_deref() {
+            Some("parquet" | "csv") => Ok(()),
+            None if path.as_os_str() == STANDARD_OUTPUT => Ok(()),
+            _ => Err(unknown_format(path)),
+        }
+    }
+
     pub(crate) fn create(path: &Path, schema: SchemaRef) -> Result<Self> {
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
         let is_output = path.as_os_str() == STANDARD_OUTPUT;
@@ -34,11 +44,7 @@ impl TableFile {
             Some("parquet") => Ok(Self::Parquet(Box::new(ParquetFile::create(path, schema)?))),
             Some("csv") => Ok(Self::Csv(Box::new(CsvFile::create(path, &schema, false)?))),
             None if is_output => Ok(Self::Csv(Box::new(CsvFile::create(path, &schema, true)?))),
-            _ => Err(Error::usage(
-                "a file that ends in .parquet or .csv",
-                format!("`{}`", path.display()),
-                "name it for example `segments.parquet`",
-            )),
+            _ => Err(unknown_format(path)),
         }
     }
 
@@ -51,12 +57,21 @@ impl TableFile {
     }
 }
 
+fn unknown_format(path: &Path) -> Error {
+    let help = "name it for example `segments.parquet`";
+    Error::usage("a file that ends in .parquet or .csv", format!("`{}`", path.display()), help)
+}
+
 impl TableSink for TableFile {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match self {
             Self::Parquet(file) => file.write(batch),
             Self::Csv(file) => file.write(batch),
         }
+    }
+
+    fn written(&mut self, _next: u64) -> Result<()> {
+        Ok(())
     }
 }
 

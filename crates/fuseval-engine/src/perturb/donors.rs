@@ -81,14 +81,13 @@ impl Donors {
         let places: Vec<(usize, &FeaturePlace)> =
             needed.iter().filter_map(|feature| Some((*feature, plan.features.get(*feature)?))).collect();
         let requests = places.iter().filter_map(|(_, place)| plan.requests.get(place.column)).cloned().collect();
-        for rows in source.scan(&Scan { requests })? {
+        for rows in source.scan(&Scan::new(requests))? {
             let rows = rows?;
             for ((feature, place), array) in places.iter().zip(&rows.columns) {
                 let read = |place: &FeaturePlace| {
-                    values(array, place).map(|(tensor, _)| tensor).map_err(|unfit| {
-                        let number = rows.row_numbers.get(unfit.row).copied().unwrap_or_default();
-                        unfit.error.at(source.place(rows.file, number))
-                    })
+                    values(array, place)
+                        .map(|(tensor, _)| tensor)
+                        .map_err(|unfit| unfit.error.at(source.place(rows.places.get(unfit.row))))
                 };
                 if let Some((sum, count)) = means.get_mut(feature) {
                     // The mean is over the values that are there, not over what nulls are filled with.

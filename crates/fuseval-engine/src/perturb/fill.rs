@@ -1,7 +1,6 @@
 //! `fill`: all rows get the same value.
 
-use std::ops::Range;
-
+use fuseval_core::source::Numbers;
 use fuseval_core::{Perturbation, Result, Slot, Tensor};
 
 /// Gives each of its features one value.
@@ -22,12 +21,12 @@ impl Perturbation for Fill {
         &self.features
     }
 
-    fn apply(&self, feature: usize, ordinals: Range<u64>, slot: Slot<'_>) -> Result<()> {
+    fn apply(&self, feature: usize, ordinals: &Numbers, slot: Slot<'_>) -> Result<()> {
         let Some(value) = self.features.iter().position(|own| *own == feature).and_then(|place| self.values.get(place))
         else {
             return Ok(());
         };
-        for (row, _) in ordinals.enumerate() {
+        for row in 0..ordinals.len() {
             slot.tensor.copy_row(row, slot.offset, value, 0)?;
         }
         Ok(())

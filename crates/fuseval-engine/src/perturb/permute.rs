@@ -1,10 +1,10 @@
 //! `permute`: each row takes the values of another row of the whole data set, so that a feature keeps its distribution and
 //! loses its meaning.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use fuseval_core::random::{KeyedPermutation, KeyedRng};
+use fuseval_core::source::Numbers;
 use fuseval_core::{Perturbation, Result, Slot, Tensor};
 
 /// Moves the values of its features by one permutation of all evaluated rows. The permutation depends on the seed, the
@@ -31,12 +31,12 @@ impl Perturbation for Permute {
         &self.features
     }
 
-    fn apply(&self, feature: usize, ordinals: Range<u64>, slot: Slot<'_>) -> Result<()> {
+    fn apply(&self, feature: usize, ordinals: &Numbers, slot: Slot<'_>) -> Result<()> {
         let Some(donor) = self.features.iter().position(|own| *own == feature).and_then(|place| self.donors.get(place))
         else {
             return Ok(());
         };
-        for (row, ordinal) in ordinals.enumerate() {
+        for (row, ordinal) in ordinals.iter().enumerate() {
             slot.tensor.copy_row(row, slot.offset, donor, self.permutation.image(ordinal) as usize)?;
         }
         Ok(())

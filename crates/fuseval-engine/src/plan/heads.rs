@@ -134,7 +134,7 @@ impl std::fmt::Display for Distinct {
 
 /// Calls `f` with the canonical text of each row of a column, until it says stop.
 fn each_text(source: &dyn Source, column: &str, mut f: impl FnMut(Option<&str>) -> bool) -> Result<()> {
-    let scan = fuseval_core::Scan { requests: vec![fuseval_core::source::Request::Column(column.to_string())] };
+    let scan = fuseval_core::Scan::new(vec![fuseval_core::source::Request::Column(column.to_string())]);
     for rows in source.scan(&scan)? {
         let rows = rows?;
         let Some(array) = rows.columns.first() else { continue };

@@ -6,8 +6,9 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use fuseval_core::random::KeyedRng;
 use fuseval_core::{Error, MetricId, Model, ScoreKind, Slice, Source};
 use fuseval_engine::plan::ColumnScores;
+use fuseval_engine::run::{check_positives, check_rows};
 use fuseval_engine::specification::HeadSpecification;
-use fuseval_engine::{Limits, Plan, ResultRow, Run, Specification, report, run};
+use fuseval_engine::{Limits, Plan, ResultRow, Run, Specification, Work, report, run};
 use fuseval_testkit::fakes::MemorySource;
 use fuseval_testkit::generate::unit;
 
@@ -91,8 +92,16 @@ pub(crate) fn ran(
     let asked = &Specification { scores_are_columns: model.is_none(), ..asked.clone() };
     let model = model.unwrap_or(&columns);
     let plan = Plan::new(asked, source, model, &fuseval_metrics::metric)?;
-    let run = run(&plan, "plan", source, model, limits, fuseval_engine::Tables::default(), &|_| {})?;
-    Ok((plan, run))
+    let done = run(&plan, "plan", source, model, limits, Work::default(), &|_| {});
+    let done = done.map_err(|error| error.into_error(&plan, source))?;
+    check_rows(done.rows)?;
+    check_positives(&plan, &done.positive_seen, source)?;
+    Ok((plan, done))
+}
+
+/// The number of different segments.
+pub(crate) fn segments(run: &Run) -> Option<u64> {
+    run.segments.clone().map(|mut segments| segments.distinct())
 }
 
 pub(crate) fn results(

@@ -8,7 +8,7 @@ use arrow_array::types::Float64Type;
 use fuseval_core::{Model, Result};
 use fuseval_engine::predictions::TableSink;
 use fuseval_engine::specification::{ExperimentSpecification, FeatureChoice, Filling, Scalar};
-use fuseval_engine::{Limits, Plan, Specification, run};
+use fuseval_engine::{Limits, Plan, Specification, Tables, Work, run};
 use fuseval_testkit::fakes::{LinearModel, MemorySource};
 
 use crate::data::{LIMITS, asked, floats, head, integers, log, memory, numbers, optional_floats, results};
@@ -30,6 +30,10 @@ impl TableSink for Kept {
         self.0.get_mut().unwrap().push(batch.clone());
         Ok(())
     }
+
+    fn written(&mut self, _next: u64) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// (experiment, x of the row, score) of every prediction, in the order written.
@@ -41,16 +45,8 @@ fn predictions(
 ) -> Vec<(String, f64, f64)> {
     let plan = Plan::new(asked, source, model, &fuseval_metrics::metric).unwrap();
     let mut kept = Kept::default();
-    run(
-        &plan,
-        "plan",
-        source,
-        model,
-        limits,
-        fuseval_engine::Tables { predictions: Some(&mut kept), ..Default::default() },
-        &|_| {},
-    )
-    .unwrap();
+    let tables = Tables { predictions: Some((&mut kept, 0)), ..Tables::default() };
+    run(&plan, "plan", source, model, limits, Work { tables, ..Work::default() }, &|_| {}).unwrap();
     let mut out = Vec::new();
     for batch in kept.0.into_inner().unwrap() {
         let x = batch.column_by_name("x").unwrap().as_primitive::<Float64Type>().clone();
@@ -186,7 +182,7 @@ fn missing_values_reach_the_model_and_are_counted() {
     let model = LinearModel::new(&[("x", 1.0), ("z", 1.0)]);
     let source = memory(columns);
     let plan = Plan::new(&asked, &source, &model, &fuseval_metrics::metric).unwrap();
-    let done = run(&plan, "plan", &source, &model, LIMITS, fuseval_engine::Tables::default(), &|_| {}).unwrap();
+    let done = run(&plan, "plan", &source, &model, LIMITS, Work::default(), &|_| {}).unwrap();
     assert_eq!(done.missing, [2, 0]);
     let rows = fuseval_engine::report(&plan, done.partial).unwrap();
     assert!((rows[0].value.outcome.number().unwrap() - (0.1 + 0.5 + 0.5 + 0.9) / 4.0).abs() < 1e-15);

@@ -8,4 +8,5 @@ mod experiments;
 mod invariance;
 mod partials;
 mod per_segment;
+mod resume;
 mod values;

@@ -7,7 +7,7 @@ use fuseval_core::Result;
 use fuseval_engine::plan::ColumnScores;
 use fuseval_engine::predictions::TableSink;
 use fuseval_engine::specification::OnInvalid;
-use fuseval_engine::{Limits, Plan, Specification, Tables, report, run};
+use fuseval_engine::{Limits, Plan, Specification, Tables, Work, report, run};
 use fuseval_testkit::fakes::MemorySource;
 
 use crate::data::{asked, log};
@@ -18,6 +18,10 @@ struct Kept(Vec<RecordBatch>);
 impl TableSink for Kept {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.0.push(batch.clone());
+        Ok(())
+    }
+
+    fn written(&mut self, _next: u64) -> Result<()> {
         Ok(())
     }
 }
@@ -31,8 +35,9 @@ fn values(asked: &Specification, source: &MemorySource, limits: Limits) -> (Vec<
     let model = ColumnScores::new(asked);
     let plan = Plan::new(asked, source, &model, &fuseval_metrics::metric).unwrap();
     let mut kept = Kept::default();
-    let tables = Tables { segments: Some(&mut kept), ..Tables::default() };
-    let done = run(&plan, "plan", source, &model, limits, tables, &|_| {}).unwrap();
+    let tables = Tables { segments: Some((&mut kept, 0)), ..Tables::default() };
+    let work = Work { tables, ..Work::default() };
+    let done = run(&plan, "plan", source, &model, limits, work, &|_| {}).unwrap();
     let mut out = Vec::new();
     for batch in kept.0 {
         let request = batch.column_by_name("request").unwrap().as_primitive::<Int64Type>().clone();

@@ -4,7 +4,7 @@ use arrow_array::ArrayRef;
 use fuseval_core::{Slice, Source};
 use fuseval_engine::specification::{OnInvalid, SliceSpecification};
 
-use crate::data::{LIMITS, asked, floats, integers, memory, numbers, optional_floats, ran, results, texts};
+use crate::data::{LIMITS, asked, floats, integers, memory, numbers, optional_floats, ran, results, segments, texts};
 
 fn four() -> Vec<(&'static str, ArrayRef)> {
     vec![
@@ -152,15 +152,15 @@ fn integer_weights_of_any_size_add_up() {
 fn segments_are_counted_across_batches_and_keys_compare_as_text() {
     let source = memory(crate::data::log(500));
     let (_, run) = ran(&asked("precision@2", &["request"]), &source, None, LIMITS).unwrap();
-    let array = source
-        .scan(&fuseval_core::Scan { requests: vec![fuseval_core::source::Request::Column("request".to_string())] });
+    let array =
+        source.scan(&fuseval_core::Scan::new(vec![fuseval_core::source::Request::Column("request".to_string())]));
     let mut seen = std::collections::BTreeSet::new();
     for rows in array.unwrap() {
         let rows = rows.unwrap();
         let column: &arrow_array::Int64Array = arrow_array::cast::AsArray::as_primitive(&rows.columns[0]);
         seen.extend(column.values().iter().copied());
     }
-    assert_eq!(run.segments, Some(seen.len() as u64));
+    assert_eq!(segments(&run), Some(seen.len() as u64));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array};
 use fuseval_core::Rows;
+use fuseval_core::source::Numbers;
 
 use super::TrecTopics;
 use super::topics::{Document, Topics};
@@ -149,13 +150,12 @@ impl Joined {
 }
 
 impl Chunk {
-    /// The columns at the given places; row numbers are places among all rows.
+    /// The columns at the given places.
     pub(crate) fn rows(&self, places: &[usize]) -> Rows {
         Rows {
             columns: places.iter().filter_map(|place| self.columns.get(*place).cloned()).collect(),
-            file: 0,
-            row_numbers: (self.start..self.start + self.len as u64).collect(),
-            file_start: 0,
+            places: Numbers::Range(self.start..self.start + self.len as u64),
+            ordinals: None,
         }
     }
 }

@@ -98,19 +98,26 @@ pub fn predicate(sql: &str) -> Request {
 pub fn rows(source: &FileSource, requests: Vec<Request>) -> Result<Vec<String>> {
     let format = FormatOptions::default().with_null("null");
     let mut lines = Vec::new();
-    for rows in source.scan(&Scan { requests })? {
+    for rows in source.scan(&Scan::new(requests))? {
         let rows = rows?;
         for column in &rows.columns {
             assert_eq!(column.len(), rows.len());
         }
         let formatters: Vec<_> =
             rows.columns.iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &format).unwrap()).collect();
-        for (row, number) in rows.row_numbers.iter().enumerate() {
+        for (row, place) in rows.places.iter().enumerate() {
             let values: Vec<String> = formatters.iter().map(|column| column.value(row).to_string()).collect();
-            lines.push(format!("{}/{number}: {}", rows.file, values.join(" ")));
+            lines.push(format!("{}: {}", file_and_row(source, place), values.join(" ")));
         }
     }
     Ok(lines)
+}
+
+/// A place of the logical order as `file/row`.
+pub fn file_and_row(source: &FileSource, place: u64) -> String {
+    let text = source.place(place);
+    let file = source.files().iter().position(|file| text.starts_with(&format!("{file}: "))).unwrap();
+    format!("{file}/{}", text.rsplit(' ').next().unwrap())
 }
 
 /// The values of all rows, without their places.

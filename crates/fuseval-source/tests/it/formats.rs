@@ -97,13 +97,13 @@ fn compressed(bytes: &[u8], end: &str) -> Vec<u8> {
 /// All values with their bits.
 fn bits(source: &FileSource) -> Vec<String> {
     let mut lines = Vec::new();
-    for rows in source.scan(&Scan { requests: columns(&["text", "yes", "n", "score"]) }).unwrap() {
+    for rows in source.scan(&Scan::new(columns(&["text", "yes", "n", "score"]))).unwrap() {
         let rows = rows.unwrap();
         let as_text = |column: &ArrayRef| arrow_cast::cast(column, &DataType::LargeUtf8).unwrap();
         let [text, yes, n, score] = rows.columns.as_slice() else { panic!("{} columns", rows.columns.len()) };
         let score = score.as_any().downcast_ref::<Float64Array>().unwrap();
         let texts: Vec<ArrayRef> = [text, yes, n].map(as_text).to_vec();
-        for (row, number) in rows.row_numbers.iter().enumerate() {
+        for (row, number) in rows.places.iter().enumerate() {
             let text = |array: &ArrayRef| {
                 let array = array.as_any().downcast_ref::<arrow_array::LargeStringArray>().unwrap();
                 arrow_array::Array::is_valid(array, row).then(|| array.value(row).to_string())
@@ -267,7 +267,7 @@ fn values_of_several_types_are_refused_where_they_are_asked_for() {
 fn end_of(path: &Path) -> Result<usize> {
     let source = open(options(path))?;
     let mut count = 0;
-    for rows in source.scan(&Scan { requests: columns(&["n"]) })? {
+    for rows in source.scan(&Scan::new(columns(&["n"])))? {
         count += rows?.len();
     }
     Ok(count)

@@ -51,9 +51,9 @@ fn rows_left_out_by_the_filter_are_counted() {
     assert_eq!(rows(&source, columns(&["score"])).unwrap(), ["0/0: 0.3", "0/2: 0.9", "0/5: 0.5", "1/2: 0.4"]);
     assert_eq!(source.row_count(), Some(10));
     let starts: Vec<u64> =
-        source.scan(&Scan::default()).unwrap().map(|rows| rows.unwrap()).map(|rows| rows.file_start).collect();
+        source.scan(&Scan::default()).unwrap().map(|rows| rows.unwrap()).map(|rows| rows.places.get(0)).collect();
     // One run of rows per row group.
-    assert_eq!(starts, [0, 0, 7]);
+    assert_eq!(starts, [0, 5, 9]);
 }
 
 #[test]
@@ -61,11 +61,11 @@ fn places_name_file_row_group_and_row() {
     let directory = directory();
     interleaved_requests(directory.path());
     let source = opened(directory.path());
-    let place = |file, row| in_test(&source.place(file, row), &directory);
-    assert_eq!(place(0, 3), "a.parquet: row group 0, row 3");
-    assert_eq!(place(0, 4), "a.parquet: row group 1, row 4");
-    assert_eq!(place(1, 2), "b.parquet: row group 0, row 2");
-    assert_eq!(place(1, 3), "b.parquet: row 3");
+    let place = |place| in_test(&source.place(place), &directory);
+    assert_eq!(place(3), "a.parquet: row group 0, row 3");
+    assert_eq!(place(4), "a.parquet: row group 1, row 4");
+    assert_eq!(place(9), "b.parquet: row group 0, row 2");
+    assert_eq!(place(10), "b.parquet: row 3");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_scan_may_be_dropped_half_way_and_outlive_the_source() {
     let numbers: Vec<i64> = (0..100_000).collect();
     parquet(directory.path().join("a.parquet"), &[group(vec![("n", int(&numbers))])]);
     let source = opened(directory.path());
-    let scan = || source.scan(&Scan { requests: columns(&["n"]) }).unwrap();
+    let scan = || source.scan(&Scan::new(columns(&["n"]))).unwrap();
     let mut dropped = scan();
     assert_eq!(dropped.next().unwrap().unwrap().len(), 8192);
     drop(dropped);
@@ -126,7 +126,7 @@ fn files_and_row_groups_without_rows_add_nothing() {
     assert_eq!(source.row_count(), Some(5));
     let expected = ["1/0: 0.3 0", "1/1: 0.9 1", "1/2: 0.4 1", "2/0: 0.6 0", "2/1: 0.1 0"];
     assert_eq!(rows(&source, columns(&["score", "label"])).unwrap(), expected);
-    assert_eq!(in_test(&source.place(2, 1), &directory), "p2.parquet: row group 2, row 1");
+    assert_eq!(in_test(&source.place(4), &directory), "p2.parquet: row group 2, row 1");
 }
 
 fn with_an_empty_row_group(path: &std::path::Path) {
@@ -158,7 +158,7 @@ fn batches_of_wide_rows_are_short() {
     parquet(directory.path().join("a.parquet"), &[group(vec![("segment", segment)])]);
     let source = opened(directory.path());
     let mut found = 0;
-    for rows in source.scan(&Scan { requests: columns(&["segment"]) }).unwrap() {
+    for rows in source.scan(&Scan::new(columns(&["segment"]))).unwrap() {
         let rows = rows.unwrap();
         found += rows.len();
         assert!(rows.columns[0].get_array_memory_size() < 48 << 20);

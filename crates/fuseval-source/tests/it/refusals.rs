@@ -84,7 +84,7 @@ fn damage_in_the_middle_ends_the_scan_with_the_row_group() {
     bytes[first_page..first_page + 16].fill(0xff);
     std::fs::write(&path, bytes).unwrap();
     let source = opened(&path);
-    let mut scan = source.scan(&fuseval_core::Scan { requests: columns(&["x"]) }).unwrap();
+    let mut scan = source.scan(&fuseval_core::Scan::new(columns(&["x"]))).unwrap();
     let error = scan.find_map(Result::err).unwrap();
     assert_eq!(error.kind(), ErrorKind::Data);
     assert_eq!(

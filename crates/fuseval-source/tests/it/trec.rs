@@ -26,23 +26,22 @@ struct Row {
 }
 
 fn rows(source: &TrecSource) -> Vec<Row> {
-    let scan = Scan { requests: columns(&["topic", "docno", "relevance", "judged", "score"]) };
+    let scan = Scan::new(columns(&["topic", "docno", "relevance", "judged", "score"]));
     let mut all = Vec::new();
     for rows in source.scan(&scan).unwrap() {
         let rows = rows.unwrap();
         let (topic, docno) = (rows.columns[0].as_string::<i32>(), rows.columns[1].as_string::<i32>());
         let (relevance, judged) = (rows.columns[2].as_primitive::<Float64Type>(), rows.columns[3].as_boolean());
         let score = rows.columns[4].as_primitive::<Float64Type>();
-        assert_eq!((rows.file, rows.file_start), (0, 0));
         for row in 0..rows.len() {
-            assert_eq!(rows.row_numbers[row], all.len() as u64);
+            assert_eq!(rows.places.get(row), all.len() as u64);
             all.push(Row {
                 topic: topic.value(row).to_string(),
                 docno: docno.value(row).to_string(),
                 relevance: relevance.value(row),
                 judged: judged.value(row),
                 score: score.is_valid(row).then(|| score.value(row)),
-                place: source.place(rows.file, rows.row_numbers[row]),
+                place: source.place(rows.places.get(row)),
             });
         }
     }
@@ -274,12 +273,11 @@ fn the_columns_have_fixed_types() {
         .into_iter()
         .map(|name| Field::new(name.clone(), source.column_type(&name).unwrap(), name == "score"))
         .collect();
-    let first = source.scan(&Scan { requests: columns(&["topic", "docno", "relevance", "judged", "score"]) });
+    let first = source.scan(&Scan::new(columns(&["topic", "docno", "relevance", "judged", "score"])));
     let first = first.unwrap().next().unwrap().unwrap();
     RecordBatch::try_new(Schema::new(fields).into(), first.columns).unwrap();
     assert_eq!(source.column_type("score").unwrap(), DataType::Float64);
-    assert_eq!(source.row_group(0, 0), None);
-    assert!(source.place(0, 1).ends_with("a.qrels: row 1"));
+    assert!(source.place(1).ends_with("a.qrels: row 1"));
     assert_eq!(
         message(source.column_type("scores"), &directory),
         "expected a column of the data, found `scores`; did you mean `score`?"
@@ -293,7 +291,7 @@ fn predicates_are_refused() {
     let expected = "expected columns alone, as TREC files are not read through SQL, found the predicate `score > 1`; \
                     leave it out, or write the joined rows as Parquet or CSV";
     assert_eq!(message(source.check_predicate("score > 1"), &directory), expected);
-    let scan = Scan { requests: vec![Request::Predicate("score > 1".to_string())] };
+    let scan = Scan::new(vec![Request::Predicate("score > 1".to_string())]);
     assert_eq!(message(source.scan(&scan), &directory), expected);
     assert_eq!(source.check_predicate("true").unwrap_err().kind(), ErrorKind::Usage);
 }

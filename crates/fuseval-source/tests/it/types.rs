@@ -98,7 +98,7 @@ fn null_and_empty_text_differ() {
     let countries = optional_text(&[Some("de"), None, Some(""), Some("null")]);
     parquet(directory.path().join("a.parquet"), &[group(vec![("country", countries)])]);
     let source = opened(directory.path());
-    let scan = fuseval_core::Scan { requests: columns(&["country"]) };
+    let scan = fuseval_core::Scan::new(columns(&["country"]));
     let found = source.scan(&scan).unwrap().next().unwrap().unwrap();
     let column = found.columns[0].as_any().downcast_ref::<LargeStringArray>().unwrap();
     assert_eq!(column.iter().collect::<Vec<_>>(), [Some("de"), None, Some(""), Some("null")]);

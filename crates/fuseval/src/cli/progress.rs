@@ -62,6 +62,20 @@ impl Progress for Bar {
         }
     }
 
+    fn restarted(&self) {
+        if let Some(bar) = self.bar.get() {
+            bar.set_position(0);
+        }
+    }
+
+    fn note(&self, text: &str) {
+        match self.bar.get() {
+            _ if self.quiet => {}
+            Some(bar) if !bar.is_hidden() => bar.println(text),
+            _ => super::say(text),
+        }
+    }
+
     fn ended(&self) {
         if let Some(bar) = self.bar.get() {
             bar.finish_and_clear();

@@ -1,6 +1,6 @@
 //! `fuseval score`: a run file from arguments.
 
-use super::{Common, progress::Bar};
+use super::Common;
 use crate::run_file::OneOrMany;
 use crate::{Result, RunFile};
 use clap::builder::ArgPredicate;
@@ -95,11 +95,10 @@ enum OnInvalid {
 pub(super) fn score(arguments: &ScoreArguments) -> Result<()> {
     let common = &arguments.common;
     let run_file = run_file(arguments).with(&common.settings())?;
-    if common.explain {
-        return super::print(&crate::explain(&run_file, &common.options())?);
+    if common.print_stored(Some(&run_file))? {
+        return Ok(());
     }
-    let evaluation = crate::evaluate_with(&run_file, &common.options(), &Bar::new(common.quiet))?;
-    common.print(&evaluation)
+    common.evaluate(&run_file, false)
 }
 
 fn run_file(arguments: &ScoreArguments) -> RunFile {

@@ -8,7 +8,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::{ExpectBlock, ModelBlock, ModelEntry};
+use super::{ClusteredWord, ExpectBlock, ModelBlock, ModelEntry};
 
 // By hand, not as an untagged enum: an unknown key in the block keeps its name and its place.
 impl<'de> Deserialize<'de> for ModelEntry {
@@ -78,6 +78,18 @@ impl<'de> Deserialize<'de> for ExpectEntry {
             }
         }
         deserializer.deserialize_any(NamesOrMap)
+    }
+}
+
+// `yes` and `no` are texts in YAML 1.2, truth values in others.
+impl<'de> Deserialize<'de> for ClusteredWord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Text::deserialize(deserializer)?.to_string().as_str() {
+            "auto" => Ok(Self::Auto),
+            "yes" | "true" => Ok(Self::Yes),
+            "no" | "false" => Ok(Self::No),
+            other => Err(serde::de::Error::unknown_variant(other, &["auto", "yes", "no"])),
+        }
     }
 }
 

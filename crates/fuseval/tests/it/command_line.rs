@@ -37,7 +37,7 @@ fn a_run_leaves_its_directory_and_a_second_one_takes_its_place() {
         let output = fuseval(folder.path(), &["run", "eval.yaml"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(names(&folder.path().join("runs")), ["eval"]);
-        assert_eq!(names(&folder.path().join("runs/eval")), ["results.json", "results.parquet"]);
+        assert_eq!(names(&folder.path().join("runs/eval")), ["results.json", "results.parquet", "run.partial"]);
     }
     let printed = fuseval(folder.path(), &["run", "eval.yaml", "--format", "json", "--quiet"]);
     assert!(printed.stderr.is_empty());
@@ -79,7 +79,10 @@ fn predictions_are_written_only_when_asked_for() {
     let output =
         fuseval(folder.path(), &["run", "eval.yaml", "--set", "output.predictions=true", "--set", "output.dir=out"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(names(&folder.path().join("out")), ["predictions.parquet", "results.json", "results.parquet"]);
+    assert_eq!(
+        names(&folder.path().join("out")),
+        ["predictions.parquet", "results.json", "results.parquet", "run.partial"]
+    );
     let check = |arguments: &[&str]| {
         let output = fuseval(folder.path(), arguments);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

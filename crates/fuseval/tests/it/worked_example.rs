@@ -49,9 +49,11 @@ fn one_bucket_per_request_gives_the_bits_of_one_bucket_for_all() {
 }
 
 #[test]
-fn interleaved_requests_are_refused_where_they_must_be_whole() {
+fn interleaved_requests_come_together_unless_they_are_declared_whole() {
+    let interleaved = testdata("worked_example/worked_interleaved.parquet");
+    assert_eq!(binary(interleaved.clone(), 1), binary(testdata("worked_example/worked.parquet"), 1000));
     let run_file = json!({
-        "data": {"path": testdata("worked_example/worked_interleaved.parquet"), "segment": "request_id"},
+        "data": {"path": interleaved, "segment": "request_id", "clustered": "yes"},
         "heads": {"score": {"label": "label_binarized", "kind": "probability"}},
         "metrics": ["precision@2"],
     });

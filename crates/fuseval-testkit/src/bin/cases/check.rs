@@ -8,8 +8,8 @@ use crate::case::{Case, ExpectedError, Question};
 use crate::onnx;
 use crate::runs::{DATA, MODEL, Machine, Site, Way, run};
 use crate::tables::{Layout, Table, Tables, laid_out, tables};
-use crate::vocabulary::{Asked, asked, is_over_segments};
-use crate::waiting::{self, Contiguity, is_scattered};
+use crate::vocabulary::{Asked, asked};
+use crate::waiting;
 use crate::{importance, write};
 
 /// How a case ended.
@@ -27,8 +27,6 @@ pub struct Sites {
     pub formats: Vec<Site>,
     /// The same rows in other layouts.
     pub layouts: Vec<(Site, Layout)>,
-    /// Whether the rows of a segment do not stand together.
-    scattered: bool,
     /// Too large to be run more than once.
     large: bool,
 }
@@ -70,26 +68,14 @@ fn sites(case: &Case, folder: &Path) -> Result<Sites, String> {
         };
         Ok(Site { name: name.to_string(), folder, types: Vec::new(), narrow: Vec::new(), model })
     };
-    let keys: Vec<&String> = [&input.roles.segment, &input.roles.request].into_iter().flatten().collect();
-    let mut scattered = false;
     let large = match tables(input)? {
         Tables::Large(generator) => {
             let parquet = site("parquet")?;
-            let mut watched = Vec::new();
-            if case.questions.iter().any(is_over_segments) {
-                watched.extend(keys.iter().map(|key| (*key, Contiguity::default())));
-            }
-            write::generated(&parquet.folder.join(DATA), &generator, &mut |batch| {
-                watched.iter_mut().try_for_each(|(key, contiguity)| contiguity.watch(batch, key))
-            })?;
-            scattered = watched.iter().any(|(_, contiguity)| contiguity.scattered);
+            write::generated(&parquet.folder.join(DATA), &generator)?;
             formats.push(parquet);
             true
         }
         Tables::Files(tables) => {
-            for key in &keys {
-                scattered |= is_scattered(&tables, key)?;
-            }
             let (types, narrow) = declared(&tables)?;
             if tables.iter().any(|table| matches!(table, Table::Rows { .. })) {
                 let parquet = site("parquet")?;
@@ -114,7 +100,7 @@ fn sites(case: &Case, folder: &Path) -> Result<Sites, String> {
             false
         }
     };
-    Ok(Sites { formats, layouts, scattered, large })
+    Ok(Sites { formats, layouts, large })
 }
 
 /// Columns with the names of their types.
@@ -158,15 +144,8 @@ fn answer(case: &Case, question: &Question, sites: &Sites) -> Verdict {
         Err(_) if question.alternative => return Verdict::Passed,
         Err(problem) => return Verdict::Failed(problem),
     };
-    if let Some(reason) = waiting::reason(&case.input, question, sites.scattered) {
-        if !(is_over_segments(question) && sites.scattered) || question.metric == "permutation_importance" {
-            return Verdict::Waiting(reason.to_string());
-        }
-        return match refused_or_right(case, question, &asked, sites) {
-            Ok(true) => Verdict::Passed,
-            Ok(false) => Verdict::Waiting(reason.to_string()),
-            Err(problem) => Verdict::Failed(problem),
-        };
+    if let Some(reason) = waiting::reason(&case.input, question) {
+        return Verdict::Waiting(reason.to_string());
     }
     if let (Some(_), Some(error)) = (&question.expected, &question.error) {
         return match right(case, question, &asked, sites) {
@@ -183,21 +162,6 @@ fn answer(case: &Case, question: &Question, sites: &Sites) -> Verdict {
         Ok(()) => Verdict::Passed,
         Err(problem) => Verdict::Failed(problem),
     }
-}
-
-/// Scattered segments: whether the value is right; otherwise the run must be refused, since it has none.
-fn refused_or_right(case: &Case, question: &Question, asked: &Asked, sites: &Sites) -> Result<bool, String> {
-    for site in &sites.formats {
-        match run(site, asked, Way::CommandLine, Machine::default())? {
-            Outcome::Refused { code: 2, .. } if question.alternative => return Ok(true),
-            Outcome::Refused { code: 3, .. } => return Ok(false),
-            Outcome::Refused { code, message } => return Err(format!("exit code {code}: {}", line(&message))),
-            Outcome::Done { results, predictions, .. } => {
-                compare(case, question, &found(question, asked, &results, &predictions)?)?;
-            }
-        }
-    }
-    Ok(true)
 }
 
 /// Whether every way to ask gives the right answer.
@@ -268,7 +232,7 @@ fn without_permission(case: &Case, question: &Question, error: &ExpectedError, s
         return Verdict::Failed("no option that could decide between the value and the error".to_string());
     };
     strict.options.remove(*permission);
-    if let Some(reason) = waiting::reason(&case.input, &strict, sites.scattered) {
+    if let Some(reason) = waiting::reason(&case.input, &strict) {
         return Verdict::Waiting(reason.to_string());
     }
     match asked(&case.input, &strict, false).and_then(|asked| refused(&asked, error, sites)) {

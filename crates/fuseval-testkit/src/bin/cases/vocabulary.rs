@@ -93,14 +93,6 @@ const OPTIONS: &[(&str, &str, &str, &str, &str)] = &[
     ("r2", "constant_labels", "*", "constant", "*"),
 ];
 
-/// Whether a metric needs whole segments.
-pub fn is_over_segments(question: &Question) -> bool {
-    let of = question.options.get("of").and_then(Value::as_str);
-    SEGMENT_METRICS.contains(&question.metric.as_str())
-        || question.metric == "count" && of == Some("segments")
-        || question.metric == "permutation_importance" && of.is_some_and(|of| SEGMENT_METRICS.contains(&of))
-}
-
 /// Maps a question.
 pub fn asked(input: &Input, question: &Question, counts_rows: bool) -> Result<Asked> {
     let mut options = question.options.clone();

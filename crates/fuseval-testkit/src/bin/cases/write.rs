@@ -34,20 +34,14 @@ pub fn parquet(folder: &Path, tables: &[Table]) -> Result<()> {
     Ok(())
 }
 
-/// Writes rows by formula as one Parquet file, and shows each run to `watch`.
-pub fn generated(
-    folder: &Path,
-    generator: &Generator,
-    watch: &mut dyn FnMut(&RecordBatch) -> Result<()>,
-) -> Result<()> {
+/// Writes rows by formula as one Parquet file.
+pub fn generated(folder: &Path, generator: &Generator) -> Result<()> {
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let file = create(&folder.join("data.parquet"))?;
     let mut writer =
         ArrowWriter::try_new(file, generator.schema(), Some(properties)).map_err(|error| error.to_string())?;
     for run in generator.runs() {
-        let run = run?;
-        watch(&run)?;
-        writer.write(&run).map_err(|error| error.to_string())?;
+        writer.write(&run?).map_err(|error| error.to_string())?;
     }
     writer.close().map(|_| ()).map_err(|error| error.to_string())
 }
@@ -188,12 +182,4 @@ pub fn text_columns(tables: &[Table]) -> Vec<String> {
     columns.sort();
     columns.dedup();
     columns
-}
-
-/// A column of a run as texts.
-pub fn column_texts(batch: &RecordBatch, column: &str) -> Result<Option<Arc<dyn Array>>> {
-    match batch.column_by_name(column) {
-        None => Ok(None),
-        Some(values) => cast(values, &DataType::LargeUtf8).map(Some),
-    }
 }
