@@ -370,7 +370,7 @@ const SEGMENTS: &str = "segments";
 /// A table on its way: in parts where a ledger knows them, at once where there is none.
 enum Sink<'a> {
     Whole(TableFile),
-    Parted(PartedTable<'a>),
+    Parted(Box<PartedTable<'a>>),
 }
 
 impl Sink<'_> {
@@ -379,7 +379,7 @@ impl Sink<'_> {
             Self::Whole(file) => (file, 0),
             Self::Parted(table) => {
                 let next = table.next();
-                (table, next)
+                (table.as_mut(), next)
             }
         }
     }
@@ -397,7 +397,7 @@ impl<'a> Written<'a> {
             let Some(path) = path else { return Ok(None) };
             TableFile::check(path)?;
             Ok(Some(match ledger {
-                Some(ledger) => Sink::Parted(PartedTable::new(ledger, name, schema()?, path)),
+                Some(ledger) => Sink::Parted(Box::new(PartedTable::new(ledger, name, schema()?, path))),
                 None => Sink::Whole(TableFile::create(path, schema()?)?),
             }))
         };
