@@ -189,7 +189,7 @@ fn prepare(run_file: &RunFile, options: &Options) -> Result<Prepared> {
 /// What a run would do and what its states would take, without doing it.
 pub fn explain(run_file: &RunFile, options: &Options) -> Result<String> {
     let Prepared { source, model, plan, .. } = prepare(run_file, options)?;
-    Ok(crate::explanation::explanation(&plan, source.as_ref(), model.backend(), options.threads))
+    Ok(crate::explanation::explanation(&plan, source.as_ref(), model.backend(), options))
 }
 
 /// Computes the states of a run file, or of one shard of its data; with a run directory in the making, so that a process
@@ -203,6 +203,7 @@ pub(crate) fn compute(
     let started = Instant::now();
     let Prepared { source, model, plan, topics_left_out } = prepare(run_file, options)?;
     let source = source.as_ref();
+    memory::refuse_too_little(&plan, source.row_count().unwrap_or(0), options.threads, options.memory)?;
     let fingerprint = fingerprint(run_file)?;
     let identities = source.identities().into_iter();
     let files: Vec<_> = identities.map(|file| (absolute(file.shown), file.size, file.content)).collect();

@@ -6,12 +6,14 @@ use fuseval_core::Source;
 use fuseval_engine::Plan;
 use fuseval_engine::plan::SliceDefinition;
 
+use crate::Options;
 use crate::figures::{counted, grouped};
 
 /// Rows that are assumed where the files do not tell.
 const ASSUMED_ROWS: u64 = 1_000_000;
 
-pub(crate) fn explanation(plan: &Plan, source: &dyn Source, backend: &str, threads: usize) -> String {
+pub(crate) fn explanation(plan: &Plan, source: &dyn Source, backend: &str, options: &Options) -> String {
+    let threads = options.threads;
     let mut out = String::new();
     let mut line = |what: &str, text: String| {
         let _ = writeln!(out, "{what:12} {text}");
@@ -58,11 +60,18 @@ pub(crate) fn explanation(plan: &Plan, source: &dyn Source, backend: &str, threa
             size(estimate.most),
         ),
     );
+    if estimate.donors > 0 {
+        line("permutations", format!("{} for the values they take from{assumed}", size(estimate.donors)));
+    }
+    let needed = crate::memory::needed(plan, rows.unwrap_or(ASSUMED_ROWS), threads);
+    let limit = crate::memory::limit(options.memory);
+    let fits = if needed <= limit { "fits" } else { "does not fit" };
+    line("memory", format!("about {} for all threads, which {fits} into {}", size(needed), size(limit)));
     out
 }
 
 /// Bytes for people.
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     let (mut value, mut unit) = (bytes as f64 / 1000.0, 0);
     while value >= 1000.0 && unit + 1 < UNITS.len() {

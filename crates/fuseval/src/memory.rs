@@ -1,5 +1,10 @@
 //! How much memory a run may take.
 
+use fuseval_core::Error;
+use fuseval_engine::Plan;
+
+use crate::explanation::size as bytes_text;
+
 /// The share of the machine's memory that a run may take where nobody says.
 const SHARE: f64 = 0.5;
 /// The share of it that bringing segments together may take; the rest is for buckets and states.
@@ -10,6 +15,29 @@ const UNKNOWN: u64 = 4 << 30;
 /// The bytes that a run may take: as said, or a share of the machine's.
 pub(crate) fn limit(said: Option<u64>) -> u64 {
     said.unwrap_or_else(|| (machine().unwrap_or(UNKNOWN) as f64 * SHARE) as u64)
+}
+
+/// Refuses a plan whose states and donor values cannot fit.
+pub(crate) fn refuse_too_little(plan: &Plan, rows: u64, threads: usize, said: Option<u64>) -> Result<(), Error> {
+    let (needed, limit) = (needed(plan, rows, threads), limit(said));
+    if needed <= limit {
+        return Ok(());
+    }
+    let found = match said {
+        Some(_) => format!("--memory {}", bytes_text(limit)),
+        None => format!("{}, half of the machine's", bytes_text(limit)),
+    };
+    Err(Error::usage(
+        format!("memory for the states of the plan, about {}", bytes_text(needed)),
+        found,
+        "give more (`--memory`), use fewer threads, or lower `exact_budget`",
+    ))
+}
+
+/// The bytes that states and donor values take on typical data.
+pub(crate) fn needed(plan: &Plan, rows: u64, threads: usize) -> u64 {
+    let estimate = plan.estimate(rows);
+    estimate.typical.saturating_mul(threads as u64).saturating_add(estimate.donors)
 }
 
 /// The bytes that bringing segments together may take.

@@ -56,7 +56,7 @@ fn scattered_rows_have_the_bits_of_clustered_ones() {
     };
     let expected = of_values(found(&sorted, "yes", &Options::default()));
     for (threads, bucket_rows) in [(1, 100), (2, 8192)] {
-        let options = Options { threads, bucket_rows, memory: Some(1), ..Options::default() };
+        let options = Options { threads, bucket_rows, memory: Some(64 << 20), ..Options::default() };
         assert_eq!(of_values(found(&scattered, "auto", &options)), expected);
         assert_eq!(of_values(found(&scattered, "no", &options)), expected);
         // Of the same rows in the same places, also what follows places.

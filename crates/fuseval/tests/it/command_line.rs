@@ -261,3 +261,15 @@ fn trec_files_of_a_run_file_have_topics_as_segments_and_say_which_are_left_out()
     let preset = fuseval(folder.path(), &["run", "eval.yaml", "--set", "preset=trec"]);
     assert!(text(&preset.stderr).contains(" help: write one of them\n"), "{}", text(&preset.stderr));
 }
+
+#[test]
+fn a_plan_that_does_not_fit_into_memory_is_refused_before_it_is_run() {
+    let folder = tempfile::tempdir().unwrap();
+    write_run_file(folder.path(), "");
+    let output = fuseval(folder.path(), &["run", "eval.yaml", "--memory", "100KiB"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("found --memory 102.4 KB"), "{}", text(&output.stderr));
+    assert!(!folder.path().join("runs").exists());
+    let explained = fuseval(folder.path(), &["run", "eval.yaml", "--memory", "100KiB", "--explain"]);
+    assert!(text(&explained.stdout).contains("does not fit into 102.4 KB"), "{}", text(&explained.stdout));
+}
