@@ -105,6 +105,8 @@ struct Bucketer<'a> {
     next_index: u64,
     /// The place of the next row among all evaluated rows, once it is known.
     next_ordinal: Option<u64>,
+    /// Rows that are not ours and come from the place of our first row.
+    same_place: u64,
     rows_read: u64,
     read: u64,
     read_before: u64,
@@ -135,6 +137,7 @@ impl<'a> Bucketer<'a> {
             clustered: extent.clustering.is_some(),
             next_index: 0,
             next_ordinal: None,
+            same_place: 0,
             rows_read: 0,
             read: start,
             read_before: start,
@@ -167,6 +170,9 @@ impl<'a> Bucketer<'a> {
                 }
                 self.before = None;
                 start = row;
+                // Items of one list that stand before ours have our place too.
+                let place = rows.places.get(row);
+                self.same_place = (0..row).rev().take_while(|other| rows.places.get(*other) == place).count() as u64;
             }
             if row == 0 && self.is_open && self.open == key {
                 continue;
@@ -271,7 +277,7 @@ impl<'a> Bucketer<'a> {
             None => {
                 let first = match self.next_ordinal {
                     Some(next) => next,
-                    None => self.rows_before(places.get(0))?,
+                    None => self.rows_before(places.get(0))? + self.same_place,
                 };
                 self.next_ordinal = Some(first + (to - from) as u64);
                 Numbers::Range(first..first + (to - from) as u64)

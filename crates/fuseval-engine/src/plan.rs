@@ -38,13 +38,6 @@ pub struct Head {
     pub kind: ScoreKind,
 }
 
-impl Head {
-    /// Whether its labels are 1 for one value, which some row should have.
-    pub fn has_positive(&self) -> bool {
-        matches!(self.rule, LabelRule::Positive(_))
-    }
-}
-
 /// How a label becomes a number.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LabelRule {

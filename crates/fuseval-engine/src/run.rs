@@ -178,9 +178,9 @@ pub fn run(
         return Err(RunError::Scattered(bucket));
     }
     if failure.is_some() || job.is_stopped() {
-        // What is done is kept, so that it need not be done again.
+        // What is done is kept, so that it need not be done again; where that fails, the first failure is the one to tell.
         for mut worker in workers {
-            job.record(&mut worker)?;
+            let _ = job.record(&mut worker);
         }
         let stopped = || Error::new(ErrorKind::Interrupted, "the end of the run", "a request to stop", "run it again");
         return Err(failure.map_or_else(stopped, |(_, error)| error).into());
@@ -360,9 +360,8 @@ impl<'a> Job<'a> {
         worker.metric_time += started.elapsed();
         let missing_before = worker.stats.missing.clone();
         let mut inputs = Inputs::new(self.plan, bucket, self.source, &mut worker.stats)?;
-        if is_done(0) {
-            worker.stats.missing = missing_before;
-        }
+        // They count with the baseline.
+        let missing = std::mem::replace(&mut worker.stats.missing, missing_before);
         let mut predicted = Vec::new();
         let mut by_segment = Vec::new();
         let mut baseline: Vec<Vec<f64>> = Vec::new();
@@ -386,6 +385,9 @@ impl<'a> Job<'a> {
                 let was_spoiled = std::mem::replace(&mut worker.spoiled, true);
                 worker.accumulator.add(scored, &labels, bucket)?;
                 worker.spoiled = was_spoiled;
+                if place == 0 {
+                    worker.stats.missing.clone_from(&missing);
+                }
                 BucketDone::add(&mut worker.done, bucket, place);
             }
             if let Some((schema, _)) = &self.segments {

@@ -1,4 +1,4 @@
-//! Rows brought together by key, for data whose segments are scattered: an external sort by the key and the place of the row,
+//! Rows brought together by key, for data whose segments are scattered: an external sort by the key and the order of the rows,
 //! done by DataFusion within a memory budget; what does not fit goes to temporary files.
 //!
 //! ```text
@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type, UInt64Type};
+use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, SortOptions};
 use arrow_select::filter::filter_record_batch;
@@ -52,15 +52,16 @@ impl Clustering {
         for column in &cluster.by {
             // Zeros of both signs are one key, and so are all NaN: they sort by a column of their own.
             match types.get(*column) {
-                Some(kind @ (DataType::Float32 | DataType::Float64)) => {
+                Some(kind) if kind.is_floating() => {
                     by.push(fields.len());
-                    fields.push(Field::new(format!("k{column}"), kind.clone(), true));
+                    fields.push(Field::new(format!("k{column}"), DataType::Float64, true));
                 }
                 _ => by.push(*column),
             }
         }
-        by.push(fields.len());
         fields.push(Field::new("place", DataType::UInt64, false));
+        // Unlike the place it is another one for each item of a list.
+        by.push(fields.len());
         fields.push(Field::new("ordinal", DataType::UInt64, false));
         Self { cluster, schema: Arc::new(Schema::new(fields)), requests: types.len(), by }
     }
@@ -73,20 +74,10 @@ impl Clustering {
             self.cluster.by.iter().filter_map(|column| rows.columns.get(*column)).cloned().collect();
         let mut columns = rows.columns;
         for column in &key {
-            match column.data_type() {
-                DataType::Float32 => {
-                    let floats = column.as_primitive::<Float32Type>();
-                    columns.push(Arc::new(
-                        floats.unary::<_, Float32Type>(|x| if x.is_nan() { f32::NAN } else { x + 0.0 }),
-                    ));
-                }
-                DataType::Float64 => {
-                    let floats = column.as_primitive::<Float64Type>();
-                    columns.push(Arc::new(
-                        floats.unary::<_, Float64Type>(|x| if x.is_nan() { f64::NAN } else { x + 0.0 }),
-                    ));
-                }
-                _ => {}
+            if column.data_type().is_floating() {
+                let floats = arrow_cast::cast(column, &DataType::Float64).map_err(defect)?;
+                let one = |x: f64| if x.is_nan() { f64::NAN } else { x + 0.0 };
+                columns.push(Arc::new(floats.as_primitive::<Float64Type>().unary::<_, Float64Type>(one)));
             }
         }
         columns.push(Arc::new(UInt64Array::from_iter_values(rows.places.iter())));

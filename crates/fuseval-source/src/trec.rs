@@ -28,8 +28,9 @@ mod topics;
 
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use arrow_schema::DataType;
-use fuseval_core::source::{FileIdentity, Request, no_such_column};
+use fuseval_core::source::{Cluster, FileIdentity, Numbers, Request, no_such_column};
 use fuseval_core::{Error, Result, Rows, Scan, Source};
 
 use join::{Chunk, Place, joined};
@@ -131,6 +132,20 @@ fn no_predicates(sql: &str) -> Error {
     Error::usage("columns alone, as TREC files are not read through SQL", format!("the predicate `{sql}`"), help)
 }
 
+/// The rows that a scan by key asks for.
+fn of_keys(rows: Rows, cluster: &Cluster) -> Result<Rows> {
+    let defect = |error: arrow_schema::ArrowError| Error::defect("columns to filter", error.to_string());
+    let Some(filter) = &cluster.kept else {
+        return Ok(Rows { ordinals: Some(rows.places.clone()), ..rows });
+    };
+    let key: Vec<ArrayRef> = cluster.by.iter().filter_map(|column| rows.columns.get(*column)).cloned().collect();
+    let kept = filter.kept(&key)?;
+    let columns = rows.columns.iter().map(|column| arrow_select::filter::filter(column, &kept).map_err(defect));
+    let columns = columns.collect::<Result<_>>()?;
+    let places: Numbers = kept.values().set_indices().map(|row| rows.places.get(row)).collect::<Vec<_>>().into();
+    Ok(Rows { columns, ordinals: Some(places.clone()), places })
+}
+
 impl Source for TrecSource {
     /// One name for the two files, as their rows are joined.
     fn files(&self) -> &[String] {
@@ -172,7 +187,11 @@ impl Source for TrecSource {
         let (numbers, within) = (0..chunks.len(), scan.places.clone());
         // The rows of a topic are next to each other as they are, so a scan by key has nothing to bring together.
         let rows = numbers.filter_map(move |number| chunks.get(number).map(|chunk| chunk.rows(&places).at(&within)));
-        Ok(Box::new(rows.filter(|rows| !rows.is_empty()).map(Ok)))
+        let cluster = scan.cluster.clone();
+        Ok(Box::new(rows.filter(|rows| !rows.is_empty()).map(move |rows| match &cluster {
+            Some(cluster) => of_keys(rows, cluster),
+            None => Ok(rows),
+        })))
     }
 
     /// The line of the run file, or of the qrels file for a document that was not retrieved.

@@ -191,7 +191,13 @@ impl Common {
         }
         let bar = Bar::new(self.quiet);
         if let (Some(_), Some(folder)) = (self.shard, &self.partials) {
-            let path = crate::write_shard(run_file, &self.stoppable(), folder, self.resume.is_some(), &bar)?;
+            let options = self.stoppable();
+            let resume = self.resume.is_some();
+            let path = crate::write_shard(run_file, &options, folder, resume, &bar).inspect_err(|_| {
+                if crate::shard::has_work(folder, options.shard) {
+                    say(&format!(" note: what was done is kept; go on with `--resume {}`", folder.display()));
+                }
+            })?;
             if !self.quiet {
                 say(&format!("partial: {}", path.display()));
             }
@@ -223,6 +229,15 @@ impl Common {
     fn print_stored(&self, run_file: Option<&RunFile>) -> Result<bool> {
         let Some(place) = self.resume.as_ref().filter(|_| self.shard.is_none()) else { return Ok(false) };
         let Some(evaluation) = RunDirectory::stored(place)? else { return Ok(false) };
+        let unmet = match (run_file, self.settings().first(), &self.per_segment) {
+            (_, _, Some(_)) => Some("`--per-segment`".to_string()),
+            (None, Some(setting), _) => Some(format!("`{setting}`")),
+            _ => None,
+        };
+        if let Some(unmet) = unmet {
+            let help = "leave it out to print the results, or `--resume` to run it anew";
+            return Err(Error::usage("nothing more of a run that is done", unmet, help).at(place.display().to_string()));
+        }
         if let Some(run_file) = run_file {
             evaluation.refuse_other_plan(run_file).map_err(|error| error.at(place.display().to_string()))?;
         }
@@ -281,10 +296,15 @@ fn threads(text: &str) -> std::result::Result<usize, String> {
         .ok_or_else(|| format!("expected a whole number from 1 to {MOST_THREADS}"))
 }
 
+/// More shards than this are a slip of the keyboard.
+const MOST_SHARDS: u64 = 1 << 20;
+
 /// `I/N`, I from 0.
 fn shard(text: &str) -> std::result::Result<(u64, u64), String> {
     let parts = text.split_once('/').and_then(|(shard, shards)| Some((shard.parse().ok()?, shards.parse().ok()?)));
-    parts.filter(|(shard, shards)| shard < shards).ok_or_else(|| "expected I/N with I from 0 to N − 1".to_string())
+    parts
+        .filter(|(shard, shards)| shard < shards && *shards <= MOST_SHARDS)
+        .ok_or_else(|| "expected I/N with I from 0 to N − 1".to_string())
 }
 
 fn positive(text: &str) -> std::result::Result<usize, String> {
@@ -331,7 +351,10 @@ fn run(arguments: &RunArguments) -> Result<()> {
     let place = arguments.file.as_ref().map(|file| file.display().to_string());
     let run_file = match (&arguments.file, &common.resume) {
         (Some(file), _) => Some(RunFile::read(file, &common.settings())?),
-        (None, Some(directory)) => RunDirectory::begun(directory)?,
+        (None, Some(directory)) => {
+            let begun = RunDirectory::begun(directory)?;
+            begun.map(|run_file| run_file.with(&common.settings())).transpose()?
+        }
         (None, None) => None,
     };
     if common.print_stored(run_file.as_ref())? {

@@ -117,8 +117,6 @@ pub(crate) struct Facts {
     pub(crate) clustered: bool,
     /// (feature, rows in which it was missing).
     pub(crate) missing: Vec<(String, u64)>,
-    /// Heads whose positive label no row had.
-    pub(crate) without_positives: Vec<String>,
     /// Topics of TREC files that are in one of the two and not evaluated: of the run, of the qrels.
     pub(crate) topics_left_out: (usize, usize),
 }
@@ -286,12 +284,12 @@ pub(crate) fn compute(
     if let Some(ledger) = &ledger {
         ledger.add_states(&mut partial, &plan)?;
     }
-    if shards == 1 && done.rows > 0 {
+    if done.rows > 0 {
+        // Over all of the data: one shard may well have none.
         check_positives(&plan, &done.positive_seen, source)?;
     }
     let missing =
         plan.features.iter().zip(&done.missing).filter(|(_, rows)| **rows > 0 && asked::model(run_file).is_some());
-    let unseen = plan.heads.iter().zip(&done.positive_seen).filter(|(head, seen)| head.has_positive() && !**seen);
     let mut segments = segments;
     let facts = Facts {
         rows: done.rows,
@@ -308,7 +306,6 @@ pub(crate) fn compute(
         metric_s: done.metric_time.as_secs_f64(),
         clustered: header.by_key,
         missing: missing.map(|(feature, rows)| (feature.name.clone(), *rows)).collect(),
-        without_positives: unseen.map(|(head, _)| head.name.clone()).collect(),
         topics_left_out,
     };
     let description = Description {

@@ -153,6 +153,22 @@ enum Record {
     Table { table: String, file: String, xxh3: String, next: u64 },
 }
 
+impl Record {
+    fn file(&self) -> &str {
+        match self {
+            Self::Partial { file, .. } | Self::Merged { file, .. } | Self::Table { file, .. } => file,
+        }
+    }
+}
+
+/// The number in the name of a file of the ledger: no two files that it has ever named share one.
+fn number(file: &str) -> u64 {
+    let digits = file.chars().filter(char::is_ascii_digit);
+    digits.fold(0, |number: u64, digit| {
+        number.saturating_mul(10).saturating_add(u64::from(digit.to_digit(10).unwrap_or(0)))
+    })
+}
+
 /// What of a table is on disk.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TableParts {
@@ -176,6 +192,8 @@ pub(crate) struct Ledger {
 
 struct Open {
     file: File,
+    /// The bytes of whole lines; `None` after a failure that could not be undone.
+    whole: Option<u64>,
     next: u64,
     entries: Vec<Entry>,
     tables: Vec<(String, TableParts)>,
@@ -200,6 +218,21 @@ impl Ledger {
     /// Where the ledger of a run directory is.
     pub(crate) fn folder(run_directory: &Path) -> PathBuf {
         run_directory.join("ledger")
+    }
+
+    /// Whether all that is in a folder may have come from a ledger.
+    pub(crate) fn is_ours(folder: &Path) -> bool {
+        let Ok(mut entries) = std::fs::read_dir(folder) else { return false };
+        entries.all(|entry| {
+            let name = entry.map(|entry| entry.file_name().to_string_lossy().into_owned()).unwrap_or_default();
+            let is_numbered = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+            let is_part = |table: &str| name.strip_prefix(table).is_some_and(is_numbered) && name.ends_with(".parquet");
+            [LOCK, LEDGER, "results.json", "results.parquet", "run.partial", "predictions.parquet"].contains(&&*name)
+                || name.ends_with(".partial") && is_numbered(&name)
+                || name.starts_with('.') && name.ends_with(".tmp")
+                || is_part("predictions-")
+                || is_part("segments-")
+        })
     }
 
     /// Takes hold of the folder, so that no other process works on the same run.
@@ -273,6 +306,10 @@ impl Ledger {
         let mut tables: Vec<(String, TableParts)> = Vec::new();
         let mut damaged_tables = Vec::new();
         for record in found.records {
+            if record.file().contains(['/', '\\']) {
+                return Err(damaged(&path, format!("the file name `{}`", record.file())));
+            }
+            next = next.max(number(record.file()).saturating_add(1));
             match record {
                 Record::Partial { file, level, done, missing, positive_seen } => {
                     let bucket = |(index, end, from, to)| BucketDone { index, end, experiments: from..to };
@@ -298,7 +335,6 @@ impl Ledger {
                     }
                 }
             }
-            next += 1;
         }
         let mut resumed = Resumed::default();
         let mut entries = Vec::new();
@@ -339,7 +375,8 @@ impl Ledger {
         let file = OpenOptions::new().append(true).open(&path).map_err(|reason| unwritable(&path, &reason))?;
         let set = std::env::var(INTERVAL_SETTING).ok().and_then(|text| text.parse().ok());
         let interval = set.map_or(INTERVAL, Duration::from_millis);
-        let state = Mutex::new(Open { file, next, entries, tables });
+        let whole = Some(file.metadata().map_err(|reason| unwritable(&path, &reason))?.len());
+        let state = Mutex::new(Open { file, whole, next, entries, tables });
         Ok(Self { folder: folder.to_path_buf(), state, interval })
     }
 
@@ -368,8 +405,9 @@ impl Ledger {
     /// A name for the next part of a table.
     pub(crate) fn next_part(&self, table: &str) -> PathBuf {
         let mut open = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let part = self.folder.join(format!("{table}-{:06}.parquet", open.next));
         open.next += 1;
-        self.folder.join(format!("{table}-{:06}.parquet", open.next))
+        part
     }
 
     /// Notes a part of a table, which is complete under its name.
@@ -399,8 +437,22 @@ impl Ledger {
 
     fn append(&self, open: &mut Open, record: &Record) -> Result<()> {
         let json = serde_json::to_string(record).map_err(|error| Error::defect("JSON", error.to_string()))?;
-        let written = open.file.write_all(line(&json).as_bytes()).and_then(|()| open.file.sync_data());
-        written.map_err(|reason| unwritable(&self.folder.join(LEDGER), &reason))
+        let path = self.folder.join(LEDGER);
+        let Some(whole) = open.whole else {
+            return Err(unwritable(&path, &"an earlier failure to write to it"));
+        };
+        let line = line(&json);
+        match open.file.write_all(line.as_bytes()).and_then(|()| open.file.sync_data()) {
+            Ok(()) => {
+                open.whole = Some(whole + line.len() as u64);
+                Ok(())
+            }
+            Err(reason) => {
+                // Half a line must not be followed by another one.
+                open.whole = open.file.set_len(whole).is_ok().then_some(whole);
+                Err(unwritable(&path, &reason))
+            }
+        }
     }
 
     /// Writes a partial under the next number.
@@ -511,3 +563,6 @@ fn damaged(path: &Path, found: impl Into<String>) -> Error {
     let help = "start the run anew without `--resume`, or into another directory";
     Error::partials("a ledger as it was written", found, help).at(path.display().to_string())
 }
+
+#[cfg(test)]
+mod tests;

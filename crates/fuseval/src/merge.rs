@@ -79,30 +79,39 @@ fn refuse_gaps(files: &[PartialFile]) -> Result<()> {
     let shards = files.first().map_or(1, |file| file.description.share.shards);
     let mut next = 0;
     let mut missing = Vec::new();
+    let mut count = 0_u64;
+    let mut lacks = |from: u64, to: u64| {
+        count += to.saturating_sub(from);
+        missing.extend((from..to).take(SHOWN.saturating_sub(missing.len())).map(|shard| format!("{shard}/{shards}")));
+    };
     let mut before: Option<(String, u64)> = None;
     for file in files {
         let (name, shard) = (file.name(), file.description.share.shard);
+        if shard >= shards {
+            return Err(
+                Error::partials(format!("shards below {shards}"), format!("shard {shard}"), "write it again").at(name)
+            );
+        }
         if let Some((other, _)) = before.filter(|(_, last)| *last == shard) {
             let found = format!("shard {shard}/{shards} twice: {other} and {name}");
             return Err(Error::partials("each shard once", found, "leave one of them out"));
         }
-        missing.extend((next..shard).map(|shard| format!("{shard}/{shards}")));
+        lacks(next, shard);
         next = shard + 1;
         before = Some((name, shard));
     }
-    missing.extend((next..shards).map(|shard| format!("{shard}/{shards}")));
-    if next > shards {
-        return Err(Error::partials(format!("shards below {shards}"), format!("shard {}", next - 1), "write it again"));
-    }
+    lacks(next, shards);
     if missing.is_empty() {
         return Ok(());
     }
-    const SHOWN: usize = 8;
-    let more = if missing.len() > SHOWN { format!(" and {} more", missing.len() - SHOWN) } else { String::new() };
-    missing.truncate(SHOWN);
+    let others = count - missing.len() as u64;
+    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
     let found = format!("none of {}{more}", missing.join(", "));
     Err(Error::partials(format!("all {shards} shards"), found, "run them: `--shard I/N --partials DIR`"))
 }
+
+/// How many missing shards are named.
+const SHOWN: usize = 8;
 
 /// Refuses shards that share a segment, where a metric needs segments whole.
 fn refuse_split_segments(files: &[PartialFile]) -> Result<()> {
@@ -136,10 +145,10 @@ fn facts(files: &[PartialFile]) -> Result<Facts> {
     let Some(first) = all.next() else { return Err(Error::defect("a partial", "none")) };
     let mut sum = first.clone();
     for facts in all {
-        sum.rows += facts.rows;
-        sum.buckets += facts.buckets;
-        sum.resumed_buckets += facts.resumed_buckets;
-        sum.segments = sum.segments.zip(facts.segments).map(|(one, other)| one + other);
+        sum.rows = sum.rows.saturating_add(facts.rows);
+        sum.buckets = sum.buckets.saturating_add(facts.buckets);
+        sum.resumed_buckets = sum.resumed_buckets.saturating_add(facts.resumed_buckets);
+        sum.segments = sum.segments.zip(facts.segments).map(|(one, other)| one.saturating_add(other));
         sum.threads = sum.threads.max(facts.threads);
         sum.wall_s += facts.wall_s;
         sum.read_s += facts.read_s;
@@ -148,11 +157,10 @@ fn facts(files: &[PartialFile]) -> Result<Facts> {
         sum.metric_s += facts.metric_s;
         for (feature, rows) in &facts.missing {
             match sum.missing.iter_mut().find(|(name, _)| name == feature) {
-                Some((_, all)) => *all += rows,
+                Some((_, all)) => *all = all.saturating_add(*rows),
                 None => sum.missing.push((feature.clone(), *rows)),
             }
         }
-        sum.without_positives.retain(|head| facts.without_positives.contains(head));
     }
     // A segment of which each shard has a part counts once.
     if let (Some(_), true) = (sum.segments, files.iter().any(|file| !file.keys.is_empty())) {
@@ -160,12 +168,6 @@ fn facts(files: &[PartialFile]) -> Result<Facts> {
         keys.sort_unstable();
         keys.dedup();
         sum.segments = Some(keys.len() as u64);
-    }
-    if let Some(head) = sum.without_positives.first().filter(|_| sum.rows > 0) {
-        let help = "name one of the values that occur: `positive: VALUE`";
-        return Err(
-            Error::data("a row with the positive label", "none in any shard", help).at(format!("head `{head}`"))
-        );
     }
     Ok(sum)
 }

@@ -57,14 +57,17 @@ impl<'a> PartedTable<'a> {
 
 impl TableSink for PartedTable<'_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        let (file, _) = match &mut self.current {
+        // A part that cannot be written is given up, and never taken for one that is whole.
+        let (mut file, path) = match self.current.take() {
             Some(current) => current,
-            empty => {
+            None => {
                 let path = self.ledger.next_part(self.name);
-                empty.insert((ParquetFile::create(&path, self.schema.clone())?, path))
+                (ParquetFile::create(&path, self.schema.clone())?, path)
             }
         };
-        file.write(batch)
+        file.write(batch)?;
+        self.current = Some((file, path));
+        Ok(())
     }
 
     fn written(&mut self, next: u64) -> Result<()> {

@@ -1,8 +1,6 @@
 //! The results as data: `results.json`, and one record per number for tables and CSV.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::io::Write;
 
 use fuseval_core::{Outcome, Slice};
 use fuseval_engine::ResultRow;
@@ -103,11 +101,9 @@ impl Evaluation {
     }
 
     /// Writes the content of `results.json`.
-    pub(crate) fn write_json(&self, path: &Path) -> std::io::Result<()> {
-        let mut file = BufWriter::new(File::create(path)?);
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.write_all(b"\n")?;
-        file.flush()
+    pub(crate) fn write_json(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, self)?;
+        out.write_all(b"\n")
     }
 
     fn row_value(&self, row: &ResultRow) -> Value {

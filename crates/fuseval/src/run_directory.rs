@@ -123,7 +123,7 @@ impl RunDirectory {
         )?;
         let evaluation = evaluated(computed, threads)?;
         let results = folder.join(RESULTS);
-        evaluation.write_json(&results).map_err(|error| unwritable(&results, &error))?;
+        crate::partial_file::write_whole(&results, |out| evaluation.write_json(out))?;
         evaluation.write_parquet(&folder.join(RECORDS))?;
         for name in [RESULTS, RECORDS, PREDICTIONS, PARTIAL] {
             let former = self.place.join(name);
@@ -140,6 +140,11 @@ impl RunDirectory {
         }
         sync_folder(&self.place.join(RESULTS)).map_err(|error| unwritable(&self.place, &error))?;
         self.finished = true;
+        // First the file that says what is done, so that nothing asks for partials that are gone.
+        let ledger = folder.join(LEDGER);
+        if ledger.exists() {
+            std::fs::remove_file(&ledger).map_err(|error| unwritable(&ledger, &error))?;
+        }
         std::fs::remove_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
         Ok(evaluation)
     }
@@ -228,6 +233,9 @@ fn refuse_foreign(place: &Path) -> Result<()> {
         || std::fs::read_to_string(place.join(RESULTS))
             .is_ok_and(|text| text.trim_start().starts_with("{\n  \"fuseval\":"));
     let has_ledger = names.iter().any(|name| name == LEDGER);
+    if has_ledger && !Ledger::is_ours(&Ledger::folder(place)) {
+        return wrong("a directory with other files in `ledger`");
+    }
     let known =
         names.iter().all(|name| [RESULTS, RECORDS, PREDICTIONS, PARTIAL, LEDGER].iter().any(|ours| name == ours));
     if names.is_empty() || (known && ours && (has_results || has_ledger)) {

@@ -19,7 +19,6 @@ pub fn write_shard(
     resume: bool,
     progress: &dyn Progress,
 ) -> Result<PathBuf> {
-    let (shard, shards) = options.shard;
     if !tables_are_left_out(run_file, options) {
         return Err(Error::usage(
             "a shard without tables",
@@ -27,8 +26,7 @@ pub fn write_shard(
             "leave them out: a shard writes its states alone",
         ));
     }
-    let width = shards.to_string().len();
-    let name = format!("shard-{shard:0width$}-of-{shards}");
+    let name = name(options.shard);
     let path = folder.join(format!("{name}.partial"));
     let unfinished = Unfinished { folder: Ledger::folder(&folder.join(format!(".{name}"))), resume };
     let lock = Ledger::lock(&unfinished.folder)?;
@@ -36,10 +34,8 @@ pub fn write_shard(
     let mut computed = match computed {
         Ok(computed) => computed,
         Err(error) => {
-            let kept = Ledger::find(&unfinished.folder)?.is_some_and(|found| found.has_work());
-            if !kept {
+            if !has_work(folder, options.shard) {
                 let _ = std::fs::remove_dir_all(folder.join(format!(".{name}")));
-                let _ = std::fs::remove_dir(folder);
             }
             return Err(error);
         }
@@ -50,6 +46,19 @@ pub fn write_shard(
     let left = folder.join(format!(".{name}"));
     std::fs::remove_dir_all(&left).map_err(|reason| unwritable(&left, &reason))?;
     Ok(path)
+}
+
+/// The name of a shard.
+fn name((shard, shards): (u64, u64)) -> String {
+    let width = shards.to_string().len();
+    format!("shard-{shard:0width$}-of-{shards}")
+}
+
+/// Whether a shard that ended early has left work to go on with. A ledger that cannot be read counts, since it is not ours to
+/// remove.
+pub(crate) fn has_work(folder: &Path, shard: (u64, u64)) -> bool {
+    let ledger = Ledger::folder(&folder.join(format!(".{}", name(shard))));
+    Ledger::find(&ledger).map_or(true, |found| found.is_some_and(|found| found.has_work()))
 }
 
 fn tables_are_left_out(run_file: &RunFile, options: &Options) -> bool {

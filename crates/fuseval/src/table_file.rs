@@ -19,11 +19,12 @@ pub(crate) enum TableFile {
     Csv(Box<CsvFile>),
 }
 
-/// A CSV file under a temporary name, or standard output.
+/// A CSV file under a temporary name, on its way to its place or to standard output.
 pub(crate) struct CsvFile {
     path: PathBuf,
+    to_output: bool,
     temporary: Option<PathBuf>,
-    writer: Option<csv::Writer<Box<dyn std::io::Write + Send>>>,
+    writer: Option<csv::Writer<File>>,
 }
 
 impl TableFile {
@@ -78,12 +79,14 @@ impl TableSink for TableFile {
 impl CsvFile {
     fn create(path: &Path, schema: &SchemaRef, to_output: bool) -> Result<Self> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let temporary = (!to_output).then(|| path.with_file_name(format!(".{name}.{}.tmp", std::process::id())));
-        let out: Box<dyn std::io::Write + Send> = match &temporary {
-            Some(temporary) => Box::new(File::create(temporary).map_err(|reason| unwritable(path, &reason))?),
-            None => Box::new(std::io::stdout()),
+        // What goes to standard output waits in a file too: it cannot be taken back, should the run begin again.
+        let temporary = match to_output {
+            true => std::env::temp_dir().join(format!("fuseval-{}.csv", std::process::id())),
+            false => path.with_file_name(format!(".{name}.{}.tmp", std::process::id())),
         };
-        let mut file = Self { path: path.to_path_buf(), temporary, writer: Some(csv::Writer::from_writer(out)) };
+        let out = File::create(&temporary).map_err(|reason| unwritable(path, &reason))?;
+        let writer = Some(csv::Writer::from_writer(out));
+        let mut file = Self { path: path.to_path_buf(), to_output, temporary: Some(temporary), writer };
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         file.record(&names)?;
         Ok(file)
@@ -115,10 +118,17 @@ impl CsvFile {
         if let Some(mut writer) = self.writer.take() {
             writer.flush().map_err(|reason| unwritable(&self.path, &reason))?;
         }
-        match self.temporary.take() {
-            Some(temporary) => std::fs::rename(temporary, &self.path).map_err(|reason| unwritable(&self.path, &reason)),
-            None => Ok(()),
+        let Some(temporary) = &self.temporary else { return Ok(()) };
+        if self.to_output {
+            let copied = File::open(temporary).and_then(|mut file| std::io::copy(&mut file, &mut std::io::stdout()));
+            return match copied {
+                Err(reason) if reason.kind() != std::io::ErrorKind::BrokenPipe => Err(unwritable(&self.path, &reason)),
+                _ => Ok(()),
+            };
         }
+        std::fs::rename(temporary, &self.path).map_err(|reason| unwritable(&self.path, &reason))?;
+        self.temporary = None;
+        Ok(())
     }
 }
 

@@ -134,3 +134,61 @@ fn a_clustered_copy_has_whole_segments_in_row_groups_with_disjoint_keys() {
     names.sort();
     assert_eq!(names, ["copy", "scattered.parquet"]);
 }
+
+#[test]
+fn items_of_a_list_keep_their_order_when_they_are_brought_together() {
+    let folder = tempfile::tempdir().unwrap();
+    // One positive, first in its list, among many items of one score.
+    let list = |first: u32| format!("[{first}{}]", ", 0".repeat(40));
+    let row = |request: u32| format!("{{\"request\": {request}, \"label\": {}, \"score\": {}}}\n", list(1), list(0));
+    let text: String = (0..300).map(|place| row(place * 7919 % 300)).collect();
+    std::fs::write(folder.path().join("lists.ndjson"), text).unwrap();
+    let arguments = [
+        "score",
+        "lists.ndjson",
+        "--label",
+        "label",
+        "--score",
+        "score",
+        "--segment",
+        "request",
+        "--explode",
+        "label,score",
+        "-m",
+        "mrr[ties=stable]",
+        "--format",
+        "json",
+        "--set",
+        "data.clustered=no",
+    ];
+    let output = fuseval(folder.path(), &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["results"][0]["value"], 1.0);
+    assert_eq!(json["run"]["order_dependent"], json!(["mrr[ties=stable]"]));
+}
+
+#[test]
+fn segments_on_standard_output_come_once_where_the_run_begins_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..60).map(|row| format!("{},{},0.{}\n", row % 20, row % 2, row % 7)).collect();
+    std::fs::write(folder.path().join("d.csv"), format!("request,label,score\n{rows}")).unwrap();
+    let arguments = [
+        "score",
+        "d.csv",
+        "--label",
+        "label",
+        "--score",
+        "score",
+        "--segment",
+        "request",
+        "-m",
+        "mrr",
+        "--per-segment",
+        "--bucket-rows",
+        "5",
+    ];
+    let output = fuseval(folder.path(), &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 1 + 20);
+}

@@ -273,3 +273,15 @@ fn a_plan_that_does_not_fit_into_memory_is_refused_before_it_is_run() {
     let explained = fuseval(folder.path(), &["run", "eval.yaml", "--memory", "100KiB", "--explain"]);
     assert!(text(&explained.stdout).contains("does not fit into 102.4 KB"), "{}", text(&explained.stdout));
 }
+
+#[test]
+fn a_foreign_folder_is_left_alone_whatever_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    write_run_file(folder.path(), "");
+    let foreign = folder.path().join("books/ledger");
+    std::fs::create_dir_all(&foreign).unwrap();
+    std::fs::write(foreign.join("2024.csv"), "sum\n1\n").unwrap();
+    let output = fuseval(folder.path(), &["run", "eval.yaml", "--set", "output.dir=books"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert_eq!(names(&foreign), ["2024.csv"]);
+}

@@ -173,3 +173,22 @@ fn missing_doubled_foreign_and_damaged_partials_are_named() {
         refused(folder.path(), &[&part(0), "damaged.partial", &part(2)]);
     }
 }
+
+#[test]
+fn shards_of_trec_files_count_each_row_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (qrels, run) = (testdata("trec_eval/qrels.test"), testdata("trec_eval/results.test"));
+    let (qrels, run) = (qrels.display().to_string(), run.display().to_string());
+    let score = ["score", "--trec-qrels", &qrels, "--trec-run", &run, "-m", "map,ndcg@10", "--quiet"];
+    let whole = ran(folder.path(), &[&score[..], &["--format", "json"]].concat());
+    for clustered in ["auto", "no"] {
+        for place in 0..3 {
+            let set = format!("data.clustered={clustered}");
+            let more = ["--set", &set, "--shard", &format!("{place}/3"), "--partials", clustered];
+            ran(folder.path(), &[&score[..], &more].concat());
+        }
+        let found = merged(folder.path(), &partials(&folder.path().join(clustered)));
+        assert_eq!(found["results"], whole["results"], "{clustered}");
+        assert_eq!(found["run"]["rows"], whole["run"]["rows"], "{clustered}");
+    }
+}
