@@ -54,6 +54,7 @@ $(VENV)/done: testdata/requirements.txt tests/python/requirements-no-deps.txt
 # fuseval beside the tools that people would otherwise take, on ten million rows; wants an idle machine and some twenty minutes.
 bench: build $(BENCH_VENV)/done
 	$(BENCH_VENV)/bin/python bench/peers.py --fuseval target/release/bench
+	$(BENCH_VENV)/bin/python bench/scattered.py --fuseval target/release/fuseval
 
 $(BENCH_VENV)/done: bench/requirements.txt bench/requirements-no-deps.txt
 	$(PYTHON) -m venv $(BENCH_VENV)
